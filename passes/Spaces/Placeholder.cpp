@@ -1,0 +1,1 @@
+#include "fusion/Spaces/Passes.h"

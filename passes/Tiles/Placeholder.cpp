@@ -1,0 +1,1 @@
+#include "fusion/Tiles/Passes.h"
