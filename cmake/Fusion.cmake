@@ -68,4 +68,25 @@ function(fusion_tool name)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF ENABLE_EXPORTS ON
     RUNTIME_OUTPUT_DIRECTORY ${FUSION_BINARY_DIR}/bin)
   install(TARGETS ${name} EXPORT FusionTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_property(GLOBAL APPEND PROPERTY FUSION_TEST_DEPENDS ${name})
+endfunction()
+
+# fusion_unit_test(<name>Tests SOURCES ... [LINK ...]): a GoogleTest program in build/bin/unit. The name must end with
+# `Tests`: lit finds the programs by it and counts each test case.
+function(fusion_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  if(NOT name MATCHES "Tests$")
+    message(FATAL_ERROR "The name of a unit test must end with 'Tests': ${name}")
+  endif()
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE fusion_compile_options ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${FUSION_SOURCE_DIR})
+  target_precompile_headers(${name} REUSE_FROM FusionPCH)
+  target_compile_options(${name} PRIVATE -fPIC)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF
+    RUNTIME_OUTPUT_DIRECTORY ${FUSION_BINARY_DIR}/bin/unit)
+  get_property(tablegen GLOBAL PROPERTY FUSION_TABLEGEN_TARGETS)
+  add_dependencies(${name} ${tablegen})
+  set_property(GLOBAL APPEND PROPERTY FUSION_TEST_DEPENDS ${name})
 endfunction()
