@@ -71,6 +71,19 @@ function(fusion_tool name)
   set_property(GLOBAL APPEND PROPERTY FUSION_TEST_DEPENDS ${name})
 endfunction()
 
+# fusion_plugin(<name> SOURCES ... LINK ...): <name>.so, to be loaded by a host that has libMLIR.
+function(fusion_plugin name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} MODULE ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE fusion_compile_options ${ARG_LINK})
+  target_precompile_headers(${name} REUSE_FROM FusionPCH)
+  # Only the entry points are visible: a host that links Fusion itself keeps its own copy apart from ours.
+  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL)
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${FUSION_PLUGIN_DIR})
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set_property(GLOBAL APPEND PROPERTY FUSION_TEST_DEPENDS ${name})
+endfunction()
+
 # fusion_unit_test(<name>Tests SOURCES ... [LINK ...]): a GoogleTest program in build/bin/unit. The name must end with
 # `Tests`: lit finds the programs by it and counts each test case.
 function(fusion_unit_test name)

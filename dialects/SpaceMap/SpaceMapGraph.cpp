@@ -68,9 +68,8 @@ static ParseResult parseBindings(OpAsmParser &parser, SmallVectorImpl<OpAsmParse
 
 static void printBindings(OpAsmPrinter &printer, Block &body, OperandRange operands) {
   printer << "(";
-  llvm::interleaveComma(llvm::zip_equal(body.getArguments(), operands), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << " = " << std::get<1>(pair);
-  });
+  llvm::interleaveComma(llvm::zip_equal(body.getArguments(), operands), printer,
+                        [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair); });
   if (!operands.empty())
     printer << " : " << operands.getTypes();
   printer << ")";
@@ -95,8 +94,7 @@ ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
     }
     return parser.parseInteger(extents.emplace_back());
   };
-  if (parser.parseKeyword("dims") ||
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseExtent))
+  if (parser.parseKeyword("dims") || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseExtent))
     return failure();
 
   SmallVector<OpAsmParser::Argument> arguments;
@@ -168,9 +166,8 @@ void GraphOp::print(OpAsmPrinter &printer) {
     }
     printer << "]";
   }
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getDimNamesAttrName(), getStaticExtentsAttrName(), getBlockSizesAttrName(),
-                                            getOperandSegmentSizeAttr()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getDimNamesAttrName(), getStaticExtentsAttrName(),
+                                                                 getBlockSizesAttrName(), getOperandSegmentSizeAttr()});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
   printer.printOptionalArrowTypeList(getResultTypes());
@@ -209,8 +206,7 @@ LogicalResult GraphOp::verify() {
 static LogicalResult verifyAxes(Operation *op, GraphOp graph, ArrayRef<StringAttr> axes, RankedTensorType type,
                                 StringRef what) {
   if (type.getRank() != static_cast<int64_t>(axes.size()))
-    return op->emitOpError() << what << " has rank " << type.getRank() << " but " << axes.size()
-                             << " axes are listed";
+    return op->emitOpError() << what << " has rank " << type.getRank() << " but " << axes.size() << " axes are listed";
   for (auto [axis, size] : llvm::zip_equal(axes, type.getShape())) {
     if (graph.getDimIndex(axis) < 0)
       return op->emitOpError() << "'" << axis.getValue() << "' is not a dimension of the graph";

@@ -124,8 +124,8 @@ ParseResult MapOp::parse(OpAsmParser &parser, OperationState &result) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLParen())
     return failure();
-  if (failed(parser.parseOptionalRParen()) && (parser.parseCommaSeparatedList(parseBinding) ||
-                                               parser.parseColonTypeList(types) || parser.parseRParen()))
+  if (failed(parser.parseOptionalRParen()) &&
+      (parser.parseCommaSeparatedList(parseBinding) || parser.parseColonTypeList(types) || parser.parseRParen()))
     return failure();
   if (types.size() != operands.size())
     return parser.emitError(loc, "expected one type per operand");
@@ -145,9 +145,8 @@ ParseResult MapOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void MapOp::print(OpAsmPrinter &printer) {
   printer << " (";
-  llvm::interleaveComma(llvm::zip_equal(getBody().getArguments(), getOperands()), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << " = " << std::get<1>(pair);
-  });
+  llvm::interleaveComma(llvm::zip_equal(getBody().getArguments(), getOperands()), printer,
+                        [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair); });
   if (!getOperands().empty())
     printer << " : " << getOperands().getTypes();
   printer << ")";

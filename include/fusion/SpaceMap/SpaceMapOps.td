@@ -266,7 +266,7 @@ def SpaceMap_TemporalOp : SpaceMap_Op<"temporal", [RecursiveMemoryEffects, Recur
 
 def SpaceMap_NextOp : SpaceMap_Op<"next", [Pure, Terminator, HasParent<"TemporalOp">, AttrSizedOperandSegments]> {
   let summary = "The states after a slice, and what is collected from it";
-  let description = [{Example: `spacemap.next %max, %sum collect %y : !s, !s, !t`}];
+  let description = [{Example: `spacemap.next %max, %sum : !s, !s collect %y : !t`}];
   let arguments = (ins Variadic<SpaceMap_SpaceType>:$states, Variadic<SpaceMap_SpaceType>:$collected);
   let assemblyFormat = [{
     ($states^ `:` type($states))? (`collect` $collected^ `:` type($collected))? attr-dict

@@ -1,0 +1,19 @@
+//===- fusion-lsp-server.cpp - Language server ----------------------------===//
+//
+// Diagnostics, definitions and hover text for .mlir files in an editor, with Fusion's dialects.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/SpaceMap/SpaceMap.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<fusion::spacemap::SpaceMapDialect>();
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}

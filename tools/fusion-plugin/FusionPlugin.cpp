@@ -1,0 +1,36 @@
+//===- FusionPlugin.cpp - Fusion inside of a stock mlir-opt ---------------===//
+//
+//   mlir-opt --load-dialect-plugin=FusionPlugin.so --load-pass-plugin=FusionPlugin.so
+//            --pass-pipeline="builtin.module(...)" model.mlir
+//
+// mlir-opt parses pass names before it loads plugins: the passes are reached through --pass-pipeline only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fusion/CPU/Passes.h"
+#include "fusion/Normalize/Passes.h"
+#include "fusion/SpaceMap/SpaceMap.h"
+#include "fusion/Spaces/Passes.h"
+#include "fusion/Tiles/Passes.h"
+#include "fusion/Version.h"
+
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"
+#endif
+
+extern "C" __attribute__((visibility("default"))) mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION,
+          [](mlir::DialectRegistry *registry) { registry->insert<fusion::spacemap::SpaceMapDialect>(); }};
+}
+
+extern "C" __attribute__((visibility("default"))) mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION, [] {
+            fusion::registerNormalizePasses();
+            fusion::registerSpacesPasses();
+            fusion::registerTilesPasses();
+            fusion::registerCPUPasses();
+          }};
+}
