@@ -1,1 +1,0 @@
-#include "fusion/Spaces/Passes.h"
