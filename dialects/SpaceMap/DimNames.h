@@ -7,10 +7,10 @@
 
 namespace fusion::spacemap {
 
-/// One dimension name: a keyword.
+/// One dimension name: a keyword, or a string where the name is not one.
 inline mlir::ParseResult parseDimName(mlir::AsmParser &parser, mlir::StringAttr &name) {
-  llvm::StringRef keyword;
-  if (parser.parseKeyword(&keyword))
+  std::string keyword;
+  if (parser.parseKeywordOrString(&keyword))
     return mlir::failure();
   name = parser.getBuilder().getStringAttr(keyword);
   return mlir::success();

@@ -5,6 +5,7 @@
 #include "DimNames.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -17,6 +18,16 @@ using namespace fusion::spacemap;
 #define GET_TYPEDEF_CLASSES
 #include "fusion/SpaceMap/SpaceMapTypes.cpp.inc"
 
+namespace {
+
+/// The body of a map is a closed function: constants made by folding stay in it.
+struct SpaceMapFoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *region) const final { return isa<MapOp>(region->getParentOp()); }
+};
+
+} // namespace
+
 void SpaceMapDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
@@ -26,12 +37,13 @@ void SpaceMapDialect::initialize() {
 #define GET_OP_LIST
 #include "fusion/SpaceMap/SpaceMapOps.cpp.inc"
       >();
+  addInterfaces<SpaceMapFoldInterface>();
 }
 
 LogicalResult SpaceType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> dims,
                                 Type elementType) {
-  if (!elementType.isIntOrIndexOrFloat())
-    return emitError() << "a space has elements of integer, index or float type, not " << elementType;
+  if (!elementType.isSignlessIntOrIndexOrFloat())
+    return emitError() << "a space has elements of signless integer, index or float type, not " << elementType;
   llvm::SmallPtrSet<Attribute, 8> seen;
   for (StringAttr dim : dims) {
     if (!dim || dim.getValue().empty())

@@ -117,7 +117,10 @@ ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
       auto it = llvm::find(names, name);
       if (it == names.end())
         return parser.emitError(loc, "'") << name.getValue() << "' is not a dimension of this graph";
-      blocks[it - names.begin()] = size;
+      int64_t &block = blocks[it - names.begin()];
+      if (block != 0)
+        return parser.emitError(loc, "dimension '") << name.getValue() << "' has a block size already";
+      block = size;
       return success();
     };
     if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseBlock))
@@ -182,9 +185,12 @@ LogicalResult GraphOp::verify() {
   if (getDimNames().size() != extents.size())
     return emitOpError() << "has " << getDimNames().size() << " dimension names but " << extents.size() << " extents";
   llvm::SmallPtrSet<Attribute, 8> seen;
-  for (Attribute name : getDimNames())
+  for (Attribute name : getDimNames()) {
+    if (cast<StringAttr>(name).getValue().empty())
+      return emitOpError() << "has a dimension without a name";
     if (!seen.insert(name).second)
       return emitOpError() << "names dimension " << name << " twice";
+  }
   for (auto [name, extent] : llvm::zip_equal(getDimNames(), extents))
     if (extent < 0 && !ShapedType::isDynamic(extent))
       return emitOpError() << "dimension " << name << " has negative extent " << extent;
@@ -238,6 +244,10 @@ LogicalResult GraphOp::verifyRegions() {
     return success();
   };
   WalkResult walk = getBody().walk([&](Operation *op) {
+    if (isa<GraphOp, TemporalOp>(op->getParentOp()) && op->getDialect() != getOperation()->getDialect()) {
+      op->emitOpError() << "is not an operation of a space-mapping graph";
+      return WalkResult::interrupt();
+    }
     for (Type type : op->getResultTypes())
       if (failed(verifySpace(op, type)))
         return WalkResult::interrupt();

@@ -74,32 +74,6 @@ LogicalResult OneToAllOp::verify() { return verifyAlong(*this, getSource().getTy
 
 OpFoldResult OneToAllOp::fold(FoldAdaptor) { return getAlong().empty() ? getSource() : Value(); }
 
-namespace {
-
-/// one_to_all(one_to_all(x)) is one mapping along both lists.
-struct MergeOneToAll : OpRewritePattern<OneToAllOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(OneToAllOp op, PatternRewriter &rewriter) const override {
-    auto inner = op.getSource().getDefiningOp<OneToAllOp>();
-    if (!inner)
-      return failure();
-    // The new dimensions are listed in the order in which the result has them.
-    SmallVector<Attribute> along;
-    SpaceType source = inner.getSource().getType();
-    for (StringAttr dim : op.getType().getDims())
-      if (!source.hasDim(dim))
-        along.push_back(dim);
-    rewriter.replaceOpWithNewOp<OneToAllOp>(op, op.getType(), inner.getSource(), rewriter.getArrayAttr(along));
-    return success();
-  }
-};
-
-} // namespace
-
-void OneToAllOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<MergeOneToAll>(context);
-}
-
 LogicalResult AllToOneOp::verify() {
   if (!isLegal(getReducer(), getType().getElementType()))
     return emitOpError() << "reducer '" << stringifyReducer(getReducer()) << "' is not defined on "
@@ -179,106 +153,12 @@ LogicalResult MapOp::verifyRegions() {
       return op.emitOpError() << "has side effects, which the body of 'spacemap.map' may not have";
     if (!llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); }))
       return op.emitOpError() << "makes something other than a scalar in the body of 'spacemap.map'";
-    for (Value operand : op.getOperands())
-      if (!getBody().isAncestor(operand.getParentRegion()))
-        return op.emitOpError() << "uses a value from outside of the body of 'spacemap.map'";
   }
-  return success();
-}
-
-namespace {
-
-/// Drops operands that the body does not use, and all but the first of equal operands.
-struct DropMapOperands : OpRewritePattern<MapOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    llvm::BitVector drop(op.getNumOperands());
-    llvm::SmallDenseMap<Value, unsigned> first;
-    Block &body = op.getBody().front();
-    for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
-      BlockArgument argument = body.getArgument(index);
-      auto [it, isNew] = first.try_emplace(operand, index);
-      if (!isNew && !argument.use_empty())
-        rewriter.replaceAllUsesWith(argument, body.getArgument(it->second));
-      if (!isNew || argument.use_empty())
-        drop.set(index);
-      // An unused first occurrence must not stand for later ones.
-      if (isNew && argument.use_empty())
-        first.erase(it);
-    }
-    if (drop.none())
-      return failure();
-    rewriter.modifyOpInPlace(op, [&] {
-      body.eraseArguments(drop);
-      op->eraseOperands(drop);
-    });
-    return success();
-  }
-};
-
-/// A map whose body is a constant, seen through one_to_all or directly, moves into the body of its consumers.
-struct InlineConstantMap : OpRewritePattern<MapOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    Block &body = op.getBody().front();
-    for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
-      Value value = operand;
-      if (auto broadcast = value.getDefiningOp<OneToAllOp>())
-        value = broadcast.getSource();
-      auto producer = value.getDefiningOp<MapOp>();
-      if (!producer || producer.getNumOperands() != 0 || body.getArgument(index).use_empty())
-        continue;
-      rewriter.setInsertionPointToStart(&body);
-      IRMapping mapping;
-      for (Operation &inner : producer.getBody().front().without_terminator())
-        rewriter.clone(inner, mapping);
-      auto yield = cast<YieldOp>(producer.getBody().front().getTerminator());
-      rewriter.replaceAllUsesWith(body.getArgument(index), mapping.lookupOrDefault(yield.getValue()));
-      return success();
-    }
-    return failure();
-  }
-};
-
-} // namespace
-
-void MapOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropMapOperands, InlineConstantMap>(context);
-}
-
-namespace {
-
-/// Drops inputs that no source reads and inputs that occur twice.
-struct DropGraphInputs : OpRewritePattern<GraphOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(GraphOp op, PatternRewriter &rewriter) const override {
-    Block &body = op.getBody().front();
-    llvm::BitVector drop(op.getInputs().size());
-    llvm::SmallDenseMap<Value, unsigned> first;
-    for (auto [index, input] : llvm::enumerate(op.getInputs())) {
-      auto [it, isNew] = first.try_emplace(input, index);
-      if (!isNew)
-        rewriter.replaceAllUsesWith(body.getArgument(index), body.getArgument(it->second));
-    }
-    for (unsigned index = 0, end = op.getInputs().size(); index != end; ++index)
-      if (body.getArgument(index).use_empty())
-        drop.set(index);
-    if (drop.none())
-      return failure();
-    SmallVector<Value> kept;
-    for (auto [index, input] : llvm::enumerate(op.getInputs()))
-      if (!drop.test(index))
-        kept.push_back(input);
-    rewriter.modifyOpInPlace(op, [&] {
-      body.eraseArguments(drop);
-      op.getInputsMutable().assign(kept);
-    });
-    return success();
-  }
-};
-
-} // namespace
-
-void GraphOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropGraphInputs>(context);
+  WalkResult walk = getBody().walk([&](Operation *op) {
+    if (llvm::all_of(op->getOperands(), [&](Value value) { return getBody().isAncestor(value.getParentRegion()); }))
+      return WalkResult::advance();
+    op->emitOpError() << "uses a value from outside of the body of 'spacemap.map'";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
 }

@@ -81,6 +81,9 @@ def SpaceMap_GraphInput : AnyTypeOf<[AnyRankedTensor, AnySignlessIntegerOrIndex,
 
 class SpaceMap_Op<string mnemonic, list<Trait> traits = []> : Op<SpaceMap_Dialect, mnemonic, traits>;
 
+/// An operation of the body of a graph or of a temporal loop.
+def SpaceMap_InGraph : ParentOneOf<["GraphOp", "TemporalOp"]>;
+
 def SpaceMap_GraphOp : SpaceMap_Op<"graph", [
     IsolatedFromAbove, AttrSizedOperandSegments, RecursiveMemoryEffects, RecursivelySpeculatable,
     SingleBlockImplicitTerminator<"OutputOp">]> {
@@ -131,7 +134,7 @@ def SpaceMap_GraphOp : SpaceMap_Op<"graph", [
   }];
 }
 
-def SpaceMap_SourceOp : SpaceMap_Op<"source", [Pure]> {
+def SpaceMap_SourceOp : SpaceMap_Op<"source", [Pure, SpaceMap_InGraph]> {
   let summary = "The data space of a graph input";
   let description = [{
     Axis `i` of the tensor is the `i`-th dimension of the bracketed list; a scalar or rank-0 tensor has the empty
@@ -147,7 +150,7 @@ def SpaceMap_SourceOp : SpaceMap_Op<"source", [Pure]> {
   let hasVerifier = 1;
 }
 
-def SpaceMap_IndexOp : SpaceMap_Op<"index", [Pure]> {
+def SpaceMap_IndexOp : SpaceMap_Op<"index", [Pure, SpaceMap_InGraph]> {
   let summary = "The coordinate along a dimension, in the whole graph's range";
   let description = [{
     Masks and positional terms are computed from coordinates, not loaded. Inside a block or a slice it still counts
@@ -161,7 +164,7 @@ def SpaceMap_IndexOp : SpaceMap_Op<"index", [Pure]> {
   let hasVerifier = 1;
 }
 
-def SpaceMap_OneToAllOp : SpaceMap_Op<"one_to_all", [Pure]> {
+def SpaceMap_OneToAllOp : SpaceMap_Op<"one_to_all", [Pure, SpaceMap_InGraph]> {
   let summary = "One-to-All mapping: each element feeds all elements along new dimensions";
   let description = [{
     Example: `%1 = spacemap.one_to_all %0 along [n] : !spacemap.space<[m], f32> -> !spacemap.space<[m, n], f32>`
@@ -174,7 +177,7 @@ def SpaceMap_OneToAllOp : SpaceMap_Op<"one_to_all", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def SpaceMap_AllToOneOp : SpaceMap_Op<"all_to_one", [Pure]> {
+def SpaceMap_AllToOneOp : SpaceMap_Op<"all_to_one", [Pure, SpaceMap_InGraph]> {
   let summary = "All-to-One mapping: reduces all elements along dimensions";
   let description = [{
     The reducers on floats: `max` and `min` propagate NaN, `maxnum` and `minnum` do not. On integers `max` and `min`
@@ -190,9 +193,10 @@ def SpaceMap_AllToOneOp : SpaceMap_Op<"all_to_one", [Pure]> {
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
-def SpaceMap_MapOp : SpaceMap_Op<"map", [RecursiveMemoryEffects, RecursivelySpeculatable,
+def SpaceMap_MapOp : SpaceMap_Op<"map", [SpaceMap_InGraph, RecursiveMemoryEffects, RecursivelySpeculatable,
     SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "One-to-One mapping: a scalar function of aligned spaces";
   let description = [{
@@ -256,6 +260,7 @@ def SpaceMap_TemporalOp : SpaceMap_Op<"temporal", [RecursiveMemoryEffects, Recur
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// Results that are collected along the sliced dimension.
     ::mlir::ResultRange getCollected() { return getResults().drop_front(getInits().size()); }
@@ -274,7 +279,7 @@ def SpaceMap_NextOp : SpaceMap_Op<"next", [Pure, Terminator, HasParent<"Temporal
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange(), ::mlir::ValueRange()); }]>];
 }
 
-def SpaceMap_SeenOp : SpaceMap_Op<"seen", [Pure]> {
+def SpaceMap_SeenOp : SpaceMap_Op<"seen", [Pure, SpaceMap_InGraph]> {
   let summary = "How many elements of the sliced dimension have been seen, the current slice included";
   let description = [{
     Only inside `spacemap.temporal` along `dim`. With it a mean over the whole dimension can be tracked by the mean of
