@@ -1,0 +1,190 @@
+//===- Update.cpp - Synthesis of update functions ---------------------------===//
+
+#include "fusion/Algebra/Update.h"
+#include "Polynomial.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace fusion::algebra;
+using fusion::spacemap::Reducer;
+
+double fusion::algebra::identityValue(Reducer reducer) {
+  switch (reducer) {
+  case Reducer::Prod:
+    return 1;
+  case Reducer::Max:
+  case Reducer::MaxNum:
+    return -std::numeric_limits<double>::infinity();
+  case Reducer::Min:
+  case Reducer::MinNum:
+    return std::numeric_limits<double>::infinity();
+  default:
+    return 0;
+  }
+}
+
+static bool isMaximum(Reducer reducer) { return reducer == Reducer::Max || reducer == Reducer::MaxNum; }
+static bool isMinimum(Reducer reducer) { return reducer == Reducer::Min || reducer == Reducer::MinNum; }
+
+//===----------------------------------------------------------------------===//
+// Guards
+//===----------------------------------------------------------------------===//
+
+/// Whether the argument of an exponential is minus infinity as long as the state `m` is at its identity.
+static bool isBelow(Expr argument, Expr m) {
+  switch (argument.op()) {
+  case ExprKind::Sub: {
+    bool has = false;
+    argument[1].walk([&](Expr inner) { has |= inner == m; });
+    return has && isUpperBound(argument[1], argument[0]);
+  }
+  case ExprKind::Mul:
+    return (isBelow(argument[0], m) && isPositive(argument[1])) || (isBelow(argument[1], m) && isPositive(argument[0]));
+  case ExprKind::Div:
+    return isBelow(argument[0], m) && isPositive(argument[1]);
+  case ExprKind::Cast:
+    return argument.isFloatCast() && isBelow(argument[0], m);
+  default:
+    return false;
+  }
+}
+
+/// Whether `f` is 0 as long as the state `m` is at its identity.
+static bool vanishesWith(Expr f, Expr m) {
+  switch (f.op()) {
+  case ExprKind::Exp:
+  case ExprKind::Exp2:
+    return isBelow(f[0], m);
+  case ExprKind::Mul:
+    return vanishesWith(f[0], m) || vanishesWith(f[1], m);
+  case ExprKind::Div:
+  case ExprKind::Neg:
+    return vanishesWith(f[0], m);
+  case ExprKind::Cast:
+    return f.isFloatCast() && vanishesWith(f[0], m);
+  case ExprKind::Select:
+    return (f[1].isConstant(0) || vanishesWith(f[1], m)) && (f[2].isConstant(0) || vanishesWith(f[2], m));
+  default:
+    return false;
+  }
+}
+
+/// Whether `f` loses its meaning where the state is 0.
+static bool breaksAtZero(Expr f, Expr state) {
+  bool breaks = false;
+  f.walk([&](Expr inner) {
+    bool divides = inner.op() == ExprKind::Div || inner.op() == ExprKind::Rsqrt || inner.op() == ExprKind::Log || inner.op() == ExprKind::Log2;
+    if (!divides)
+      return;
+    Expr divisor = inner.op() == ExprKind::Div ? inner[1] : inner[0];
+    Assignment values;
+    for (Expr leaf : divisor.leaves())
+      values[leaf.get()] = leaf == state ? 0.0 : 0.75;
+    bool has = false;
+    divisor.walk([&](Expr e) { has |= e == state; });
+    breaks |= has && evaluate(divisor, values) == 0;
+  });
+  return breaks;
+}
+
+static void addGuards(ExprContext &context, Expr f, UpdatePlan &plan) {
+  for (Expr leaf : f.leaves()) {
+    if (!leaf.isLeaf(Role::State) || !leaf.isFloat() || !leaf.facts().reducer)
+      continue;
+    Reducer reducer = *leaf.facts().reducer;
+    if (isMaximum(reducer) || isMinimum(reducer)) {
+      plan.infiniteStates.push_back(leaf);
+      if (plan.kind != UpdatePlan::Kind::Shift)
+        plan.dominated &= vanishesWith(f, leaf);
+      continue;
+    }
+    // The updates divide by old states as well: d'/d.
+    bool divides = breaksAtZero(f, leaf);
+    for (const UpdateState &state : plan.states)
+      divides |= breaksAtZero(state.update, leaf);
+    if (reducer == Reducer::Sum && isPositive(leaf) && divides)
+      plan.zeroStates.push_back(leaf);
+  }
+  if (plan.infiniteStates.empty() || plan.dominated)
+    return;
+  // Nothing accumulated yet: a factor that overflows must not make 0 * inf of it.
+  for (auto [index, state] : llvm::enumerate(plan.states)) {
+    Expr y = accumulated(context, state.update.type(), index), none = context.constant(0, y.type());
+    if (plan.kind == UpdatePlan::Kind::Scale)
+      state.update = context.select(context.equal(y, none), none, state.update);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Synthesis
+//===----------------------------------------------------------------------===//
+
+/// A selection by a condition on elements hides a factor that may be NaN at the identity of a state; what the reduction is then
+/// depends on the condition.
+static bool selectsByElements(Expr f) {
+  bool found = false;
+  f.walk([&](Expr inner) {
+    found |= inner.op() == ExprKind::Select && !inner[0].dependsOnState() && inner[0].contains(Role::Varying) &&
+             (inner[1].dependsOnState() || inner[2].dependsOnState());
+  });
+  return found;
+}
+
+std::optional<UpdatePlan> fusion::algebra::synthesizeUpdate(ExprContext &context, Expr f, Reducer reducer,
+                                                            std::string &reason, unsigned maxStates) {
+  Expr y = accumulated(context, f.type());
+  UpdatePlan plan;
+  if (!f.dependsOnState()) {
+    plan.states.push_back({f, y, reducer});
+    return plan;
+  }
+  auto refuse = [&](const Twine &text) -> std::optional<UpdatePlan> {
+    reason = text.str();
+    return std::nullopt;
+  };
+  if (!f.isFloat())
+    return refuse("an integer reduction that depends on an earlier reduction has no update");
+
+  bool isOrder = isMaximum(reducer) || isMinimum(reducer);
+  if (reducer != Reducer::Sum && !isOrder)
+    return refuse("there is an update for sums, maxima and minima only");
+  std::string unsafe;
+  if (isOrder) {
+    if (auto sum = separateSum(context, f)) {
+      plan.kind = UpdatePlan::Kind::Shift;
+      Expr shift = context.sub(context.advance(sum->states), sum->states);
+      plan.states.push_back({f, context.toFloat(context.promote(ExprKind::Add, y, shift), y.type()), reducer});
+    }
+  }
+  if (plan.states.empty()) {
+    auto product = separateProduct(context, f);
+    Expr ratio = product ? quotient(context, product->states) : Expr();
+    if (product && !ratio)
+      unsafe = "the factor " + product->states.str() + " is not provably different from zero";
+    if (ratio && isOrder && !isPositive(product->states)) {
+      unsafe = "the factor " + product->states.str() + " is not provably positive";
+      ratio = {};
+    }
+    if (ratio) {
+      plan.kind = UpdatePlan::Kind::Scale;
+      plan.states.push_back({f, context.toFloat(context.promote(ExprKind::Mul, y, ratio), y.type()), reducer});
+    }
+  }
+  if (plan.states.empty() && reducer == Reducer::Sum) {
+    std::string text;
+    auto polynomial = synthesizePolynomial(context, f, maxStates, text);
+    if (!polynomial)
+      return refuse("no update for the sum of " + f.str() + ": " + (unsafe.empty() ? text : unsafe));
+    plan = std::move(*polynomial);
+  }
+  if (plan.states.empty())
+    return refuse("no update for " + f.str() + (unsafe.empty() ? std::string() : ": " + unsafe));
+
+  addGuards(context, f, plan);
+  if ((!plan.infiniteStates.empty() || !plan.zeroStates.empty()) && selectsByElements(f))
+    return refuse("no update for " + f.str() +
+                  ": it selects by a condition on elements, which decides whether a row without any element is NaN");
+  return plan;
+}
