@@ -244,18 +244,16 @@ LogicalResult GraphOp::verifyRegions() {
     return success();
   };
   WalkResult walk = getBody().walk([&](Operation *op) {
-    if (isa<GraphOp, TemporalOp>(op->getParentOp()) && op->getDialect() != getOperation()->getDialect()) {
+    bool isInGraph = isa<GraphOp, TemporalOp>(op->getParentOp());
+    if (isa<GraphOp>(op) || (isInGraph && op->getDialect() != getOperation()->getDialect())) {
       op->emitOpError() << "is not an operation of a space-mapping graph";
       return WalkResult::interrupt();
     }
     for (Type type : op->getResultTypes())
       if (failed(verifySpace(op, type)))
         return WalkResult::interrupt();
+    // Only the graph's block arguments are tensors in here: a source reads an input.
     if (auto source = dyn_cast<SourceOp>(op)) {
-      if (!isa<BlockArgument>(source.getInput()) || source.getInput().getParentBlock() != &body) {
-        source.emitOpError() << "must read an input of the graph";
-        return WalkResult::interrupt();
-      }
       if (auto type = dyn_cast<RankedTensorType>(source.getInput().getType()))
         if (failed(verifyAxes(op, *this, getNames(source.getAxes()), type, "the input")))
           return WalkResult::interrupt();
@@ -265,9 +263,7 @@ LogicalResult GraphOp::verifyRegions() {
   if (walk.wasInterrupted())
     return failure();
 
-  auto output = dyn_cast<OutputOp>(body.getTerminator());
-  if (!output)
-    return emitOpError() << "must end with 'spacemap.output'";
+  auto output = cast<OutputOp>(body.getTerminator());
   if (output.getValues().size() != getNumResults())
     return output.emitOpError() << "has " << output.getValues().size() << " values for " << getNumResults()
                                 << " results";
@@ -400,9 +396,7 @@ LogicalResult TemporalOp::verifyRegions() {
   Block &body = getBody().front();
   if (body.getArgumentTypes() != getInits().getTypes())
     return emitOpError() << "block arguments must have the types of the initial states";
-  auto next = dyn_cast<NextOp>(body.getTerminator());
-  if (!next)
-    return emitOpError() << "must end with 'spacemap.next'";
+  auto next = cast<NextOp>(body.getTerminator());
   if (next.getStates().getTypes() != getInits().getTypes())
     return next.emitOpError() << "states must have the types of the initial states";
   for (Type type : next.getCollected().getTypes())

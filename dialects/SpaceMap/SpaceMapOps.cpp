@@ -7,8 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -145,8 +144,8 @@ LogicalResult MapOp::verifyRegions() {
   for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), getOperands()))
     if (argument.getType() != cast<SpaceType>(operand.getType()).getElementType())
       return emitOpError() << "block arguments must have the element types of the operands";
-  auto yield = dyn_cast<YieldOp>(body.getTerminator());
-  if (!yield || !yield.getValue() || yield.getValue().getType() != getType().getElementType())
+  auto yield = cast<YieldOp>(body.getTerminator());
+  if (!yield.getValue() || yield.getValue().getType() != getType().getElementType())
     return emitOpError() << "must yield one value of type " << getType().getElementType();
   for (Operation &op : body.without_terminator()) {
     if (!isMemoryEffectFree(&op))
