@@ -1,0 +1,306 @@
+//===- Passes.td - Normalisation passes ----------------------*- tablegen -*-===//
+
+#ifndef FUSION_NORMALIZE_PASSES
+#define FUSION_NORMALIZE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def Generalize : Pass<"fusion-generalize"> {
+  let summary = "Turn named operations on tensors into linalg.generic";
+  let description = [{
+    Afterwards every loop nest whose accesses are projections of the loops is a `linalg.generic`:
+
+    - named linalg operations, with permuted or broadcasting maps too, but not convolutions, poolings, packs and other
+      operations that read windows; `linalg.fill` and `linalg.transpose` stay, their names say all there is to say;
+    - `linalg.softmax`, which becomes a maximum, a difference, an exponential, a sum and a quotient;
+    - elementwise operations of `arith` and `math` on tensors, with scalar operands among the tensors too;
+    - `tensor.generate`; `tensor.splat` becomes a `linalg.fill`.
+
+    Operations on buffers are left alone.
+
+    Example:
+
+    ```mlir
+    %0 = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    // becomes
+    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %1 = math.exp %in : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numGeneralized", "generalized", "Operations turned into linalg.generic">];
+}
+
+def DropDeadResults : Pass<"fusion-drop-dead-results"> {
+  let summary = "Remove unused results, operands and body operations of linalg.generic";
+  let description = [{
+    A result that nobody uses is dropped with its init and with whatever the body computes only for it. Exporters write
+    every maximum with the position of the maximum; where the position is unused, a plain reduction remains. Inputs that
+    the body does not read, and inputs given twice, go too, unless they are what bounds a loop.
+
+    Example:
+
+    ```mlir
+    %0:2 = linalg.generic ... outs(%max, %position : tensor<8xf32>, tensor<8xi64>) {
+    ^bb0(%in: f32, %out: f32, %at: i64):
+      %1 = linalg.index 1 : index
+      %2 = arith.index_cast %1 : index to i64
+      %3 = arith.maximumf %in, %out : f32
+      %4 = arith.cmpf ogt, %in, %out : f32
+      %5 = arith.select %4, %2, %at : i64
+      linalg.yield %3, %5 : f32, i64
+    } -> (tensor<8xf32>, tensor<8xi64>)
+    // becomes, if %0#1 is unused
+    %0 = linalg.generic ... outs(%max : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %3 = arith.maximumf %in, %out : f32
+      linalg.yield %3 : f32
+    } -> tensor<8xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numResults", "results-dropped", "Results dropped">,
+                    Statistic<"numInputs", "inputs-dropped", "Inputs dropped">];
+}
+
+def DetachInits : Pass<"fusion-detach-inits"> {
+  let summary = "Give operations that never read their init an empty one";
+  let description = [{
+    An init that the body does not read only names a shape. Exporters share inits freely, filled tensors among them;
+    `tensor.empty` in their place removes the false dependence.
+
+    Example:
+
+    ```mlir
+    %0 = linalg.generic ... ins(%x : tensor<8xf32>) outs(%filled : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %1 = math.exp %in : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    // becomes
+    %e = tensor.empty() : tensor<8xf32>
+    %0 = linalg.generic ... ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numDetached", "detached", "Inits replaced">];
+}
+
+def InlineScalars : Pass<"fusion-inline-scalars"> {
+  let summary = "Replace uniform tensor operands by scalars inside the body";
+  let description = [{
+    An input of a `linalg.generic` all of whose elements are one scalar (a splat constant, a filled or splatted tensor,
+    also behind reshapes, transposes and slices; a scalar operand) is removed, and the body uses the scalar. So a splat
+    constant of the shape of the scores is never materialised. `tensor.extract` from such a tensor becomes the scalar
+    too. A generic that merely yields a scalar becomes a `linalg.fill`; one that yields its only input unchanged, all
+    maps alike, is replaced by that input.
+
+    Example:
+
+    ```mlir
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %0 = linalg.generic {indexing_maps = [#id, #scalar, #id], ...}
+        ins(%x, %zero : tensor<8xf32>, tensor<f32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %in_0: f32, %out: f32):
+      %1 = arith.maximumf %in, %in_0 : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    // becomes
+    %0 = linalg.generic {indexing_maps = [#id, #id], ...} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %cst = arith.constant 0.0 : f32
+      %1 = arith.maximumf %in, %cst : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numInlined", "operands-inlined", "Tensor operands replaced by scalars">,
+                    Statistic<"numFills", "fills", "Generics replaced by linalg.fill">];
+}
+
+def SimplifyScalars : Pass<"fusion-simplify-scalars"> {
+  let summary = "Rewrite scalar arithmetic into the forms that later stages know";
+  let description = [{
+    - Powers with a small constant whole exponent become products (in f32 for 16-bit floats).
+    - The truncation of a float constant becomes the rounded constant.
+    - A comparison of widened floats with each other, or with a constant that the narrow type holds exactly, is made in
+      the narrow type.
+
+    Example:
+
+    ```mlir
+    %0 = arith.extf %x : f32 to f64
+    %1 = arith.cmpf oeq, %0, %minus_infinity : f64
+    // becomes
+    %1 = arith.cmpf oeq, %x, %minus_infinity_f32 : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def MergeExtents : Pass<"fusion-merge-extents"> {
+  let summary = "Give equal run-time extents one name";
+  let description = [{
+    Index and integer arithmetic is brought into a polynomial normal form over the extents of the function's tensors,
+    which are known to be non-negative. Values that are provably equal get one SSA name, those that are provably
+    constant become constants. What follows from it:
+
+    - equalities stated by a `cf.assert`, or by two operands of one linalg operation that share a loop, hold afterwards;
+    - an assertion that is provably true goes, one that stands twice stands once;
+    - `tensor.reshape` with a known shape becomes `tensor.collapse_shape` and `tensor.expand_shape`;
+    - a run-time broadcast guard (a generic that reads a tensor at its own position, or at 0 where the tensor's extent is
+      1) is the tensor itself where its shape is provably the guard's. Where that cannot be proven, the guard runs only
+      if the extents really differ: `scf.if` on the comparison of the extents.
+
+    The extents of an existing tensor are assumed not to overflow when multiplied.
+
+    Example:
+
+    ```mlir
+    %n = tensor.dim %x, %c0 : tensor<?x4x8xf32>
+    %0 = affine.apply affine_map<()[s0] -> (s0 * 4)>()[%n]
+    %1 = arith.divsi %0, %c4 : index
+    %2 = tensor.expand_shape %y [[0, 1], [2]] output_shape [%1, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+    // becomes
+    %2 = tensor.expand_shape %y [[0, 1], [2]] output_shape [%n, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numMerged", "extents-merged", "Scalar values replaced by an equal one">,
+                    Statistic<"numAsserts", "asserts-proven", "Assertions proven">,
+                    Statistic<"numReshapes", "reshapes", "tensor.reshape operations made static">,
+                    Statistic<"numGuards", "guards-removed", "Broadcast guards removed">,
+                    Statistic<"numConditionalGuards", "guards-conditional", "Broadcast guards made conditional">];
+}
+
+def SplitAsserts : Pass<"fusion-split-asserts"> {
+  let summary = "Move assertions out of the bodies of linalg.generic";
+  let description = [{
+    An assertion inside a body becomes an operation of its own: a reduction by `andi` over all points, whose one result
+    is asserted in the function. The computing generic is then pure. A body that reads memory (`tensor.extract`) keeps
+    its assertions, as they may guard that read.
+
+    Example:
+
+    ```mlir
+    %0 = linalg.generic ... ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %1 = arith.cmpf one, %in, %cst : f32
+      cf.assert %1, "zero element"
+      ...
+    }
+    // becomes
+    %all = linalg.generic {..., iterator_types = ["reduction"]} ins(%x : tensor<8xf32>) outs(%true : tensor<i1>) {
+    ^bb0(%in: f32, %out: i1):
+      %1 = arith.cmpf one, %in, %cst : f32
+      %2 = arith.andi %1, %out : i1
+      linalg.yield %2 : i1
+    } -> tensor<i1>
+    %ok = tensor.extract %all[] : tensor<i1>
+    cf.assert %ok, "zero element"
+    %0 = linalg.generic ... ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numAsserts", "asserts-split", "Assertions moved out">];
+}
+
+def FoldGenerators : Pass<"fusion-fold-generators"> {
+  let summary = "Compute positions and masks where they are used";
+  let description = [{
+    A generator is a `linalg.generic` without tensor operands: a function of its own position. It is computed inside
+    each `linalg.generic` that reads it, `linalg.index` of the reader taking the place of the position, also through
+    reshapes, transposes and slices. Chains fold one into the other, so that a causal mask becomes a comparison of two
+    coordinates in the body that applies it. A generator with expensive maths is folded only into readers that run no
+    more often than it does itself.
+
+    Example:
+
+    ```mlir
+    %0 = linalg.generic {indexing_maps = [#id1], ...} outs(%e : tensor<8xi64>) {
+    ^bb0(%out: i64):
+      %1 = linalg.index 0 : index
+      %2 = arith.index_cast %1 : index to i64
+      linalg.yield %2 : i64
+    } -> tensor<8xi64>
+    %3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1)>, #id2], ...}
+        ins(%0 : tensor<8xi64>) outs(%f : tensor<4x8xi64>) {
+    ^bb0(%in: i64, %out: i64):
+      linalg.yield %in : i64
+    } -> tensor<4x8xi64>
+    // becomes
+    %3 = linalg.generic {indexing_maps = [#id2], ...} outs(%f : tensor<4x8xi64>) {
+    ^bb0(%out: i64):
+      %1 = linalg.index 1 : index
+      %2 = arith.index_cast %1 : index to i64
+      linalg.yield %2 : i64
+    } -> tensor<4x8xi64>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"maxBodySize", "max-body-size", "unsigned", /*default=*/"256",
+           "Do not fold where the reader's body would have more operations than this.">
+  ];
+  let statistics = [Statistic<"numFolded", "folded", "Uses of generators folded">];
+}
+
+def PushSlices : Pass<"fusion-push-slices"> {
+  let summary = "Slice operands instead of results";
+  let description = [{
+    Where all that is used of a result are slices that do not overlap, the operation is computed slice by slice: each
+    `tensor.extract_slice` with unit strides moves to the operands, through `linalg.generic`, `linalg.transpose`,
+    `linalg.fill`, `tensor.empty` and reshapes, until it reaches arguments or operations that are not known. The gates
+    of an LSTM cell become matmuls with slices of the weights. Nothing is computed twice.
+
+    Example:
+
+    ```mlir
+    %0 = linalg.generic ... ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) { ... }
+    %1 = tensor.extract_slice %0[0, 0] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
+    // becomes
+    %0 = tensor.extract_slice %x[0, 0] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
+    %1 = linalg.generic ... ins(%0 : tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numPushed", "pushed", "Slices moved above an operation">];
+}
+
+def NarrowF64 : Pass<"fusion-narrow-f64"> {
+  let summary = "Compute f64 islands of f32 programs in f32";
+  let description = [{
+    An island is a set of tensor operations on f64 whose values all come from narrower floats or constants and all end
+    in narrower floats or other types. PyTorch exports the variance of LayerNorm so. This pass computes islands in f32.
+    It changes numbers, so it is off unless asked for: `--fusion-normalize=narrow-f64`.
+
+    Example: the f64 mean of a widened f32 tensor becomes an f32 mean.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numNarrowed", "narrowed", "Operations narrowed">];
+}
+
+def SinkConstants : Pass<"fusion-sink-constants"> {
+  let summary = "Copy scalar constants of the function into the bodies that use them";
+  let description = [{
+    A body that captures a scalar constant gets its own copy, so that a body says by itself what it computes. Runs last,
+    since canonicalisation moves constants out again.
+
+    Example: see `fusion-inline-scalars`.
+  }];
+  let statistics = [Statistic<"numSunk", "sunk", "Constants copied into a body">];
+}
+
+#endif // FUSION_NORMALIZE_PASSES

@@ -1,0 +1,333 @@
+//===- ExtentFacts.cpp - What is known about run-time extents -----------------===//
+
+#include "ExtentFacts.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace fusion {
+
+ExtentFacts::Scope::Scope(ExtentFacts &facts)
+    : facts(facts), numEqualities(facts.equalities.size()), numNonNegative(facts.nonNegative.size()) {}
+
+ExtentFacts::Scope::~Scope() {
+  facts.equalities.resize(numEqualities);
+  facts.nonNegative.resize(numNonNegative);
+  facts.cache.clear();
+}
+
+unsigned ExtentFacts::getAtom(Key key, bool isExtent) {
+  auto [entry, isNew] = atomOf.try_emplace(key, atoms.size());
+  if (isNew)
+    atoms.push_back({key, isExtent});
+  return entry->second;
+}
+
+std::optional<std::pair<Value, int64_t>> ExtentFacts::getExtentOfAtom(unsigned id) const {
+  if (!atoms[id].isExtent)
+    return std::nullopt;
+  return atoms[id].key;
+}
+
+Polynomial ExtentFacts::normalize(Polynomial polynomial) const {
+  // Each equality was normalised by those before it, and its atom does not occur in its value.
+  for (const auto &[atom, value] : equalities)
+    if (polynomial.contains(atom))
+      polynomial = polynomial.substitute(atom, value);
+  return polynomial;
+}
+
+void ExtentFacts::addEquality(const Polynomial &lhs, const Polynomial &rhs) {
+  Polynomial first = normalize(lhs), second = normalize(rhs);
+  if (first == second)
+    return;
+  std::optional<unsigned> a = first.getAtom(), b = second.getAtom();
+  // The older name stays, a constant always.
+  if (b && (!a || *a < *b) && !first.contains(*b))
+    equalities.push_back({*b, first});
+  else if (a && !second.contains(*a))
+    equalities.push_back({*a, second});
+  cache.clear();
+}
+
+void ExtentFacts::setExtent(Value tensor, int64_t axis, const Polynomial &extent) { stated[{tensor, axis}] = extent; }
+
+void ExtentFacts::addCondition(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    addCondition(both.getLhs());
+    addCondition(both.getRhs());
+    return;
+  }
+  auto comparison = condition.getDefiningOp<arith::CmpIOp>();
+  if (!comparison || !(comparison.getLhs().getType().isIndex() || comparison.getLhs().getType().isInteger(64)))
+    return;
+  Polynomial lhs = evaluate(comparison.getLhs()), rhs = evaluate(comparison.getRhs());
+  if (comparison.getPredicate() == arith::CmpIPredicate::eq)
+    return addEquality(lhs, rhs);
+  if (comparison.getPredicate() == arith::CmpIPredicate::sge && lhs.getAtom() && isNonNegative(rhs)) {
+    nonNegative.push_back(*lhs.getAtom());
+    cache.clear();
+  }
+}
+
+bool ExtentFacts::hasOnlyExtents(const Polynomial &polynomial) const {
+  return llvm::all_of(polynomial.getAtoms(), [&](unsigned id) { return atoms[id].isExtent; });
+}
+
+bool ExtentFacts::isNonNegative(const Polynomial &polynomial) const {
+  // A sum or product of scalars that are no extents may wrap around; one of them alone does not.
+  bool isPlain = hasOnlyExtents(polynomial) || polynomial.getAtom();
+  return isPlain && llvm::all_of(polynomial.getTerms(), [&](const auto &term) {
+           return term.second >= 0 && llvm::all_of(term.first, [&](unsigned id) {
+                    return atoms[id].isExtent || llvm::is_contained(nonNegative, id);
+                  });
+         });
+}
+
+std::optional<int> ExtentFacts::getSign(const Polynomial &polynomial) const {
+  if (polynomial.getTerms().empty())
+    return 0;
+  auto hasConstantTerm = [](const Polynomial &p) { return p.getTerms().begin()->first.empty(); };
+  if (isNonNegative(polynomial) && hasConstantTerm(polynomial))
+    return 1;
+  Polynomial negated = Polynomial::constant(-1) * polynomial;
+  if (isNonNegative(negated) && hasConstantTerm(negated))
+    return -1;
+  return std::nullopt;
+}
+
+std::optional<bool> ExtentFacts::compare(arith::CmpIPredicate predicate, const Polynomial &lhs,
+                                         const Polynomial &rhs) const {
+  using P = arith::CmpIPredicate;
+  Polynomial difference = lhs - rhs;
+  std::optional<int> sign = getSign(difference);
+  bool atLeast = isNonNegative(difference), atMost = isNonNegative(Polynomial::constant(-1) * difference);
+  bool isUnsigned = predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
+  if (isUnsigned && !(isNonNegative(lhs) && isNonNegative(rhs)))
+    return std::nullopt;
+  // Order says something about a difference only where that cannot wrap around.
+  bool isEquality = predicate == P::eq || predicate == P::ne;
+  bool isPlain = hasOnlyExtents(lhs) && hasOnlyExtents(rhs);
+  if (!isEquality && !isPlain && !(lhs.getTerms().empty() || rhs.getTerms().empty()))
+    return std::nullopt;
+  switch (predicate) {
+  case P::eq:
+    return sign ? std::optional(*sign == 0) : std::nullopt;
+  case P::ne:
+    return sign ? std::optional(*sign != 0) : std::nullopt;
+  case P::slt:
+  case P::ult:
+    return atLeast ? std::optional(false) : sign == -1 ? std::optional(true) : std::nullopt;
+  case P::sge:
+  case P::uge:
+    return atLeast ? std::optional(true) : sign == -1 ? std::optional(false) : std::nullopt;
+  case P::sgt:
+  case P::ugt:
+    return atMost ? std::optional(false) : sign == 1 ? std::optional(true) : std::nullopt;
+  case P::sle:
+  case P::ule:
+    return atMost ? std::optional(true) : sign == 1 ? std::optional(false) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> ExtentFacts::evaluateCondition(Value condition) {
+  APInt constant;
+  if (matchPattern(condition, m_ConstantInt(&constant)))
+    return !constant.isZero();
+  Operation *def = condition.getDefiningOp();
+  if (auto comparison = dyn_cast_or_null<arith::CmpIOp>(def)) {
+    Type type = comparison.getLhs().getType();
+    if (!type.isIndex() && !type.isInteger(64))
+      return std::nullopt;
+    return compare(comparison.getPredicate(), evaluate(comparison.getLhs()), evaluate(comparison.getRhs()));
+  }
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(def)) {
+    std::optional<bool> lhs = evaluateCondition(def->getOperand(0)), rhs = evaluateCondition(def->getOperand(1));
+    bool absorbing = isa<arith::OrIOp>(def);
+    if (lhs == absorbing || rhs == absorbing)
+      return absorbing;
+    if (lhs && rhs)
+      return !absorbing;
+  }
+  return std::nullopt;
+}
+
+std::optional<Polynomial> ExtentFacts::divide(const Polynomial &lhs, const Polynomial &rhs) const {
+  if (!hasOnlyExtents(lhs) || !hasOnlyExtents(rhs))
+    return std::nullopt;
+  return lhs.divideExactly(rhs);
+}
+
+Polynomial ExtentFacts::evaluate(Value value) {
+  auto known = cache.find(value);
+  if (known != cache.end())
+    return known->second;
+  Polynomial result = normalize(evaluateDefinition(value));
+  cache[value] = result;
+  return result;
+}
+
+Polynomial ExtentFacts::evaluateDefinition(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)) && constant.getBitWidth() <= 64)
+    return Polynomial::constant(constant.getSExtValue());
+  auto unknown = [&] { return Polynomial::atom(getAtom({value, -1}, /*isExtent=*/false)); };
+  Type type = value.getType();
+  Operation *def = value.getDefiningOp();
+  if (!def || !(type.isIndex() || type.isInteger(64)))
+    return unknown();
+
+  auto operand = [&](unsigned i) { return evaluate(def->getOperand(i)); };
+  auto pick = [&](arith::CmpIPredicate firstIf) {
+    Polynomial lhs = operand(0), rhs = operand(1);
+    if (compare(firstIf, lhs, rhs) == true)
+      return lhs;
+    return compare(firstIf, rhs, lhs) == true ? rhs : unknown();
+  };
+  return llvm::TypeSwitch<Operation *, Polynomial>(def)
+      .Case([&](tensor::DimOp op) {
+        std::optional<int64_t> axis = op.getConstantIndex();
+        auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+        return source && axis && *axis >= 0 && *axis < source.getRank() ? getExtent(op.getSource(), *axis) : unknown();
+      })
+      .Case([&](arith::IndexCastOp op) {
+        Type from = op.getIn().getType();
+        return from.isIndex() || from.isInteger(64) ? operand(0) : unknown();
+      })
+      .Case([&](arith::AddIOp) { return operand(0) + operand(1); })
+      .Case([&](arith::SubIOp) { return operand(0) - operand(1); })
+      .Case([&](arith::MulIOp) { return operand(0) * operand(1); })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) {
+        std::optional<Polynomial> quotient = divide(operand(0), operand(1));
+        return quotient ? *quotient : unknown();
+      })
+      .Case<arith::RemSIOp, arith::RemUIOp>(
+          [&](auto) { return divide(operand(0), operand(1)) ? Polynomial() : unknown(); })
+      .Case([&](arith::SelectOp op) {
+        std::optional<bool> condition = evaluateCondition(op.getCondition());
+        if (condition)
+          return *condition ? operand(1) : operand(2);
+        Polynomial whenTrue = operand(1);
+        return whenTrue == operand(2) ? whenTrue : unknown();
+      })
+      .Case([&](arith::MaxSIOp) { return pick(arith::CmpIPredicate::sge); })
+      .Case([&](arith::MinSIOp) { return pick(arith::CmpIPredicate::sle); })
+      .Case([&](arith::ExtUIOp op) {
+        std::optional<bool> bit = op.getIn().getType().isInteger(1) ? evaluateCondition(op.getIn()) : std::nullopt;
+        return bit ? Polynomial::constant(*bit) : unknown();
+      })
+      .Case([&](arith::ExtSIOp op) {
+        std::optional<bool> bit = op.getIn().getType().isInteger(1) ? evaluateCondition(op.getIn()) : std::nullopt;
+        return bit ? Polynomial::constant(*bit ? -1 : 0) : unknown();
+      })
+      .Case([&](affine::AffineApplyOp op) {
+        AffineMap map = op.getAffineMap();
+        return evaluateAffine(map.getResult(0), op.getMapOperands(), map.getNumDims(), value);
+      })
+      .Default([&](Operation *) { return unknown(); });
+}
+
+Polynomial ExtentFacts::evaluateAffine(AffineExpr expr, ValueRange operands, unsigned numDims, Value whole) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return Polynomial::constant(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return evaluate(operands[dim.getPosition()]);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return evaluate(operands[numDims + symbol.getPosition()]);
+  auto unknown = [&] { return Polynomial::atom(getAtom({whole, -1}, /*isExtent=*/false)); };
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Polynomial lhs = evaluateAffine(binary.getLHS(), operands, numDims, whole);
+  Polynomial rhs = evaluateAffine(binary.getRHS(), operands, numDims, whole);
+  // A part that is not known makes the whole unknown: the atom stands for the whole.
+  Polynomial unknownWhole = unknown();
+  if (lhs == unknownWhole || rhs == unknownWhole)
+    return unknownWhole;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return lhs + rhs;
+  case AffineExprKind::Mul:
+    return lhs * rhs;
+  case AffineExprKind::Mod:
+    return divide(lhs, rhs) ? Polynomial() : unknownWhole;
+  default:
+    return divide(lhs, rhs).value_or(unknownWhole);
+  }
+}
+
+Polynomial ExtentFacts::getExtent(Value tensor, int64_t axis) { return normalize(evaluateExtent(tensor, axis)); }
+
+Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(axis))
+    return Polynomial::constant(type.getDimSize(axis));
+  auto known = stated.find({tensor, axis});
+  if (known != stated.end())
+    return known->second;
+  auto unknown = [&] { return Polynomial::atom(getAtom({tensor, axis}, /*isExtent=*/true)); };
+  auto fold = [&](OpFoldResult extent) {
+    if (auto constant = dyn_cast<Attribute>(extent))
+      return Polynomial::constant(cast<IntegerAttr>(constant).getInt());
+    return evaluate(cast<Value>(extent));
+  };
+  Operation *def = tensor.getDefiningOp();
+  if (!def)
+    return unknown();
+  return llvm::TypeSwitch<Operation *, Polynomial>(def)
+      .Case([&](tensor::EmptyOp op) { return fold(op.getMixedSizes()[axis]); })
+      .Case([&](tensor::CastOp op) {
+        return isa<RankedTensorType>(op.getSource().getType()) ? getExtent(op.getSource(), axis) : unknown();
+      })
+      .Case([&](tensor::ExpandShapeOp op) { return fold(op.getMixedOutputShape()[axis]); })
+      .Case([&](tensor::CollapseShapeOp op) {
+        Polynomial product = Polynomial::constant(1);
+        for (int64_t sourceAxis : op.getReassociationIndices()[axis])
+          product = product * getExtent(op.getSrc(), sourceAxis);
+        return product;
+      })
+      .Case([&](tensor::ExtractSliceOp op) {
+        llvm::SmallBitVector dropped = op.getDroppedDims();
+        int64_t kept = 0;
+        for (auto [sourceAxis, size] : llvm::enumerate(op.getMixedSizes()))
+          if (!dropped.test(sourceAxis) && kept++ == axis)
+            return fold(size);
+        return unknown();
+      })
+      .Case([&](tensor::ConcatOp op) {
+        if (axis != static_cast<int64_t>(op.getDim()))
+          return getExtent(op.getInputs().front(), axis);
+        Polynomial sum;
+        for (Value input : op.getInputs())
+          sum = sum + getExtent(input, axis);
+        return sum;
+      })
+      .Case([&](tensor::ReshapeOp op) {
+        auto shape = op.getShape().getDefiningOp<tensor::FromElementsOp>();
+        return shape ? fold(OpFoldResult(shape.getElements()[axis])) : unknown();
+      })
+      .Case([&](tensor::InsertSliceOp op) { return getExtent(op.getDest(), axis); })
+      .Case([&](scf::IfOp op) {
+        if (op.getElseRegion().empty())
+          return unknown();
+        unsigned index = cast<OpResult>(tensor).getResultNumber();
+        auto lhs = op.thenYield().getOperand(index), rhs = op.elseYield().getOperand(index);
+        Polynomial whenTrue = getExtent(lhs, axis);
+        return whenTrue == getExtent(rhs, axis) ? whenTrue : unknown();
+      })
+      .Case([&](arith::SelectOp op) {
+        Polynomial whenTrue = getExtent(op.getTrueValue(), axis);
+        return whenTrue == getExtent(op.getFalseValue(), axis) ? whenTrue : unknown();
+      })
+      .Case([&](DestinationStyleOpInterface op) {
+        return getExtent(op.getTiedOpOperand(cast<OpResult>(tensor))->get(), axis);
+      })
+      .Default([&](Operation *) { return unknown(); });
+}
+
+} // namespace fusion
