@@ -1,0 +1,98 @@
+//===- Vectorize.cpp - linalg on memrefs to loops over vectors ----------------------------------------------------===//
+
+#include "Vectorize.h"
+
+#include "fusion/CPU/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace fusion {
+#define GEN_PASS_DEF_CPUVECTORIZE
+#include "fusion/CPU/Passes.h.inc"
+} // namespace fusion
+
+using namespace mlir;
+using namespace fusion;
+using namespace fusion::cpu;
+
+namespace {
+
+struct CPUVectorize : fusion::impl::CPUVectorizeBase<CPUVectorize> {
+  using CPUVectorizeBase::CPUVectorizeBase;
+
+  void runOnOperation() override {
+    if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 && vectorBits != 512) {
+      getOperation().emitError("'vector-bits' must be 0, 128, 256 or 512, got ") << unsigned(vectorBits);
+      return signalPassFailure();
+    }
+    VectorTarget target = VectorTarget::host();
+    if (vectorBits != 0)
+      target = {vectorBits, vectorBits == 512 ? 32u : 16u};
+    if (registers != 0)
+      target.registers = registers;
+    if (target.registers < 8) {
+      getOperation().emitError("'registers' must be at least 8, got ") << target.registers;
+      return signalPassFailure();
+    }
+
+    SmallVector<Operation *> work;
+    getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
+    for (Operation *op : work)
+      if (failed(lower(op, target)))
+        return signalPassFailure();
+  }
+
+  LogicalResult lower(Operation *op, const VectorTarget &target) {
+    IRRewriter rewriter(op->getContext());
+    auto linalgOp = cast<linalg::LinalgOp>(op);
+    if (!linalgOp.hasPureBufferSemantics())
+      return success(); // not for this level
+    rewriter.setInsertionPoint(op);
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic) {
+      FailureOr<linalg::GenericOp> generalized = linalg::generalizeNamedOp(rewriter, linalgOp);
+      if (failed(generalized))
+        return loops(rewriter, linalgOp);
+      generic = *generalized;
+    }
+
+    ImplicitLocOpBuilder b(generic.getLoc(), generic);
+    FailureOr<LoopNest> nest = buildLoopNest(b, generic);
+    if (failed(nest))
+      return loops(rewriter, cast<linalg::LinalgOp>(generic.getOperation()));
+    if (llvm::any_of(nest->extents, [](OpFoldResult extent) { return isConstantIntValue(extent, 0); })) {
+      rewriter.eraseOp(generic); // no point in its iteration space
+      return success();
+    }
+    simplify(b, *nest);
+    if (succeeded(vectorizeContraction(b, *nest, target))) {
+      ++numContractions;
+    } else if (succeeded(vectorizeTranspose(b, *nest, target))) {
+      ++numTransposes;
+    } else if (succeeded(vectorizeElementwise(b, *nest, target))) {
+      ++numElementwise;
+    } else {
+      return loops(rewriter, cast<linalg::LinalgOp>(generic.getOperation()));
+    }
+    rewriter.eraseOp(generic);
+    return success();
+  }
+
+  LogicalResult loops(RewriterBase &rewriter, linalg::LinalgOp op) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::linalgOpToLoops(rewriter, op)))
+      return op.emitError("has no lowering to loops");
+    ++numScalar;
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace

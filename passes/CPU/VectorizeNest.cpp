@@ -1,0 +1,403 @@
+//===- VectorizeNest.cpp - Loop nests over flat memory accesses ---------------------------------------------------===//
+
+#include "VectorizeNest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+
+namespace fusion::cpu {
+
+VectorTarget VectorTarget::host() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  auto has = [&](StringRef name) { return features.lookup(name); };
+  if (has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl"))
+    return {512, 32};
+  if (has("avx2") && has("fma"))
+    return {256, 16};
+  return {128, 16};
+}
+
+Type computeType(Type element) {
+  if (element.isF16() || element.isBF16())
+    return Float32Type::get(element.getContext());
+  return element;
+}
+
+unsigned bitWidth(Type scalar) { return scalar.isIndex() ? 64 : scalar.getIntOrFloatBitWidth(); }
+
+bool isVectorElement(Type scalar) {
+  if (auto integer = dyn_cast<IntegerType>(scalar))
+    return integer.isSignless() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return isa<IndexType, Float16Type, BFloat16Type, Float32Type, Float64Type>(scalar);
+}
+
+//===--- Index arithmetic -----------------------------------------------------------------------------------------===//
+
+Value materialize(ImplicitLocOpBuilder &b, OpFoldResult value) {
+  return getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
+}
+
+OpFoldResult multiply(ImplicitLocOpBuilder &b, OpFoldResult lhs, OpFoldResult rhs) {
+  std::optional<int64_t> l = getConstantIntValue(lhs), r = getConstantIntValue(rhs);
+  if (l && r)
+    return b.getIndexAttr(*l * *r);
+  if ((l && *l == 0) || (r && *r == 0))
+    return b.getIndexAttr(0);
+  if (l && *l == 1)
+    return rhs;
+  if (r && *r == 1)
+    return lhs;
+  return arith::MulIOp::create(b, materialize(b, lhs), materialize(b, rhs), arith::IntegerOverflowFlags::nsw)
+      .getResult();
+}
+
+Value add(ImplicitLocOpBuilder &b, Value lhs, OpFoldResult rhs) {
+  if (isConstantIntValue(rhs, 0))
+    return lhs;
+  if (!lhs || isConstantIntValue(lhs, 0))
+    return materialize(b, rhs);
+  return arith::AddIOp::create(b, lhs, materialize(b, rhs), arith::IntegerOverflowFlags::nsw);
+}
+
+Value advance(ImplicitLocOpBuilder &b, Value offset, OpFoldResult iv, OpFoldResult stride) {
+  Value sum = add(b, offset, multiply(b, iv, stride));
+  return sum ? sum : arith::ConstantIndexOp::create(b, 0).getResult();
+}
+
+//===--- Views ----------------------------------------------------------------------------------------------------===//
+
+Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<int> dims, unsigned numLoops) {
+  auto type = cast<MemRefType>(memref.getType());
+  Access access;
+  access.element = type.getElementType();
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  OpFoldResult offset = metadata.getConstifiedMixedOffset();
+  SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
+  // The extent is never read; only the address of an element is.
+  auto flatType = MemRefType::get({ShapedType::kDynamic}, access.element,
+                                  StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}),
+                                  type.getMemorySpace());
+  Value bound = arith::ConstantIndexOp::create(b, std::numeric_limits<int64_t>::max());
+  access.flat = memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(),
+                                                  OpFoldResult(materialize(b, offset)),
+                                                  ArrayRef<OpFoldResult>{bound}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  if (access.element.isInteger(1)) {
+    Value aligned = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
+    Value address = arith::IndexCastOp::create(b, b.getI64Type(), add(b, aligned, offset));
+    access.bytes = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), address);
+  }
+  access.strides.assign(numLoops, b.getIndexAttr(0));
+  for (auto [position, loop] : llvm::enumerate(dims))
+    if (loop >= 0)
+      access.strides[loop] = strides[position];
+  if (type.getLayout().isIdentity())
+    for (size_t i = 1; i < dims.size(); ++i)
+      if (dims[i - 1] >= 0 && dims[i] >= 0)
+        access.contiguous.push_back({dims[i - 1], dims[i]});
+  return access;
+}
+
+FailureOr<LoopNest> buildLoopNest(ImplicitLocOpBuilder &b, linalg::GenericOp op) {
+  LoopNest nest;
+  nest.body = op.getBody();
+  nest.numInputs = op.getNumDpsInputs();
+  unsigned numLoops = op.getNumLoops();
+  SmallVector<SmallVector<int>> dims;
+  SmallVector<Value> extentSource(numLoops);
+  SmallVector<int64_t> extentPosition(numLoops), extent(numLoops, ShapedType::kDynamic);
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type || !type.isStrided() || !isVectorElement(type.getElementType()))
+      return failure();
+    dims.emplace_back();
+    for (auto [position, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      if (auto constant = dyn_cast<AffineConstantExpr>(expr); constant && constant.getValue() == 0) {
+        dims.back().push_back(-1);
+        continue;
+      }
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || llvm::is_contained(dims.back(), int(dim.getPosition())))
+        return failure();
+      unsigned loop = dim.getPosition();
+      dims.back().push_back(loop);
+      if (!extentSource[loop] || (ShapedType::isDynamic(extent[loop]) && !type.isDynamicDim(position))) {
+        extentSource[loop] = operand.get();
+        extentPosition[loop] = position;
+        extent[loop] = type.getDimSize(position);
+      }
+    }
+  }
+  for (unsigned loop = 0; loop < numLoops; ++loop) {
+    if (!extentSource[loop])
+      return failure();
+    nest.loopOfDim.push_back(loop);
+  }
+  for (unsigned loop = 0; loop < numLoops; ++loop) {
+    if (ShapedType::isDynamic(extent[loop]))
+      nest.extents.push_back(memref::DimOp::create(b, extentSource[loop], extentPosition[loop]).getResult());
+    else
+      nest.extents.push_back(b.getIndexAttr(extent[loop]));
+  }
+  for (auto [operand, positions] : llvm::zip_equal(op->getOpOperands(), dims))
+    nest.accesses.push_back(buildAccess(b, operand.get(), positions, numLoops));
+  // A dimension of extent 1 may have any stride, and is dropped later; an absent one in an operand of extent 1 as well.
+  return nest;
+}
+
+/// Removes `loop`; a removed loop that was joined lives on in `into`.
+static void eraseLoop(LoopNest &nest, unsigned loop, int into) {
+  nest.extents.erase(nest.extents.begin() + loop);
+  auto renumber = [&](unsigned other) { return other > loop ? other - 1 : other; };
+  for (Access &access : nest.accesses) {
+    access.strides.erase(access.strides.begin() + loop);
+    SmallVector<std::pair<unsigned, unsigned>> kept;
+    for (auto [outer, inner] : access.contiguous) {
+      if (inner == loop && into >= 0)
+        inner = into;
+      if (outer == loop || inner == loop || outer == inner)
+        continue;
+      kept.push_back({renumber(outer), renumber(inner)});
+    }
+    access.contiguous = kept;
+  }
+  for (int &mapped : nest.loopOfDim) {
+    if (mapped == int(loop))
+      mapped = -1;
+    else if (mapped > int(loop))
+      --mapped;
+  }
+}
+
+/// True if `outer` and `inner` together run over memory as one loop of the product of their extents.
+static bool canJoin(const LoopNest &nest, unsigned outer, unsigned inner) {
+  std::optional<int64_t> extent = getConstantIntValue(nest.extents[inner]);
+  return llvm::all_of(nest.accesses, [&](const Access &access) {
+    if (access.absent(outer) || access.absent(inner))
+      return access.absent(outer) && access.absent(inner);
+    if (llvm::is_contained(access.contiguous, std::pair(outer, inner)))
+      return true;
+    std::optional<int64_t> o = getConstantIntValue(access.strides[outer]);
+    std::optional<int64_t> i = getConstantIntValue(access.strides[inner]);
+    return extent && o && i && *o == *i * *extent;
+  });
+}
+
+void simplify(ImplicitLocOpBuilder &b, LoopNest &nest) {
+  for (unsigned loop = nest.numLoops(); loop-- > 0;)
+    if (isConstantIntValue(nest.extents[loop], 1)) {
+      // Loops around a unit loop are contiguous with the loop inside of it.
+      for (Access &access : nest.accesses) {
+        int outer = -1, inner = -1;
+        for (auto [o, i] : access.contiguous) {
+          if (i == loop)
+            outer = o;
+          if (o == loop)
+            inner = i;
+        }
+        if (outer >= 0 && inner >= 0)
+          access.contiguous.push_back({unsigned(outer), unsigned(inner)});
+      }
+      eraseLoop(nest, loop, -1);
+    }
+  llvm::SmallDenseSet<unsigned> pinned;
+  if (nest.body)
+    nest.body->walk([&](linalg::IndexOp op) {
+      if (int loop = nest.loopOfDim[op.getDim()]; loop >= 0)
+        pinned.insert(loop);
+    });
+  // Loop numbers change with each join, the pinned ones with them.
+  auto joinOne = [&]() {
+    for (unsigned outer = 0; outer < nest.numLoops(); ++outer)
+      for (unsigned inner = 0; inner < nest.numLoops(); ++inner) {
+        if (outer == inner || pinned.contains(outer) || pinned.contains(inner) || !canJoin(nest, outer, inner))
+          continue;
+        nest.extents[inner] = multiply(b, nest.extents[outer], nest.extents[inner]);
+        eraseLoop(nest, outer, inner);
+        llvm::SmallDenseSet<unsigned> moved;
+        for (unsigned loop : pinned)
+          moved.insert(loop > outer ? loop - 1 : loop);
+        pinned = moved;
+        return true;
+      }
+    return false;
+  };
+  while (joinOne())
+    ;
+}
+
+//===--- Values ---------------------------------------------------------------------------------------------------===//
+
+Value splat(ImplicitLocOpBuilder &b, Value scalar, unsigned lanes) {
+  auto type = VectorType::get({lanes}, scalar.getType());
+  if (auto constant = scalar.getDefiningOp<arith::ConstantOp>())
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, cast<TypedAttr>(constant.getValue())));
+  return vector::BroadcastOp::create(b, type, scalar);
+}
+
+Value iota(ImplicitLocOpBuilder &b, Type element, unsigned lanes) {
+  SmallVector<Attribute> values;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    values.push_back(b.getIntegerAttr(element, lane));
+  return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, element), values));
+}
+
+Value firstLanes(ImplicitLocOpBuilder &b, Value count, unsigned lanes) {
+  if (std::optional<int64_t> constant = getConstantIntValue(count)) {
+    SmallVector<bool> bits;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      bits.push_back(lane < *constant);
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
+  }
+  // 32-bit compares: one instruction for all lanes.
+  Value limit = arith::MinSIOp::create(b, count, arith::ConstantIndexOp::create(b, lanes));
+  Value narrow = arith::IndexCastOp::create(b, b.getI32Type(), limit);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(b, b.getI32Type(), lanes), splat(b, narrow, lanes));
+}
+
+/// Rounds f32 lanes to bf16 with integer instructions; without AVX512-BF16, LLVM would call a function per lane.
+static Value roundToBF16(ImplicitLocOpBuilder &b, Value value) {
+  auto type = cast<VectorType>(value.getType());
+  auto intType = type.clone(b.getI32Type());
+  auto constant = [&](int64_t bits) {
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(intType, b.getI32IntegerAttr(bits))).getResult();
+  };
+  Value bits = arith::BitcastOp::create(b, intType, value);
+  Value high = arith::ShRUIOp::create(b, bits, constant(16));
+  Value odd = arith::AndIOp::create(b, high, constant(1));
+  Value rounded = arith::AddIOp::create(b, bits, arith::AddIOp::create(b, odd, constant(0x7fff)).getResult());
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  Value quiet = arith::OrIOp::create(b, bits, constant(0x400000));
+  Value chosen = arith::SelectOp::create(b, isNaN, quiet, rounded);
+  Value shifted = arith::ShRUIOp::create(b, chosen, constant(16));
+  Value half = arith::TruncIOp::create(b, type.clone(b.getI16Type()), shifted);
+  return arith::BitcastOp::create(b, type.clone(b.getBF16Type()), half);
+}
+
+Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type element) {
+  Type from = getElementTypeOrSelf(value);
+  if (from == element)
+    return value;
+  auto vectorType = dyn_cast<VectorType>(value.getType());
+  Type to = vectorType ? Type(vectorType.clone(element)) : element;
+  if (bitWidth(from) < bitWidth(element))
+    return arith::ExtFOp::create(b, to, value);
+  if (element.isBF16() && from.isF32() && vectorType)
+    return roundToBF16(b, value);
+  return arith::TruncFOp::create(b, to, value);
+}
+
+//===--- Memory ---------------------------------------------------------------------------------------------------===//
+
+static Value toCompute(ImplicitLocOpBuilder &b, Value value, Type element) {
+  return isa<FloatType>(element) ? convertFloat(b, value, computeType(element)) : value;
+}
+
+static Value toMemory(ImplicitLocOpBuilder &b, Value value, Type element) {
+  return isa<FloatType>(element) ? convertFloat(b, value, element) : value;
+}
+
+Value loadScalar(ImplicitLocOpBuilder &b, const Access &access, Value offset) {
+  return toCompute(b, memref::LoadOp::create(b, access.flat, ValueRange{offset}), access.element);
+}
+
+void storeScalar(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset) {
+  memref::StoreOp::create(b, toMemory(b, value, access.element), access.flat, ValueRange{offset});
+}
+
+/// Address of a byte of an i1 memref.
+static Value byteAddress(ImplicitLocOpBuilder &b, const Access &access, Value offset) {
+  Value distance = arith::IndexCastOp::create(b, b.getI64Type(), offset);
+  return LLVM::GEPOp::create(b, access.bytes.getType(), b.getI8Type(), access.bytes, ValueRange{distance});
+}
+
+/// Offsets of strided lanes; 32 bits where they certainly suffice.
+static Value laneOffsets(ImplicitLocOpBuilder &b, OpFoldResult stride, unsigned lanes) {
+  std::optional<int64_t> constant = getConstantIntValue(stride);
+  if (constant && std::abs(*constant) < (int64_t(1) << 26)) {
+    SmallVector<int32_t> offsets;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      offsets.push_back(lane * *constant);
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI32Type()), ArrayRef(offsets)));
+  }
+  return arith::MulIOp::create(b, iota(b, b.getIndexType(), lanes), splat(b, materialize(b, stride), lanes));
+}
+
+static Value allLanes(ImplicitLocOpBuilder &b, unsigned lanes) {
+  return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
+}
+
+static Value zeros(ImplicitLocOpBuilder &b, VectorType type) {
+  return arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type)));
+}
+
+Value loadVector(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride, unsigned lanes,
+                 Value mask) {
+  auto type = VectorType::get({lanes}, access.element);
+  bool contiguous = isConstantIntValue(stride, 1);
+  if (access.bytes) {
+    auto byteType = VectorType::get({lanes}, b.getI8Type());
+    Value address = byteAddress(b, access, offset), bytes;
+    if (mask)
+      bytes = LLVM::MaskedLoadOp::create(b, byteType, address, mask, zeros(b, byteType), 1);
+    else
+      bytes = LLVM::LoadOp::create(b, byteType, address, 1);
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bytes, zeros(b, byteType));
+  }
+  Value loaded;
+  if (!contiguous)
+    loaded = vector::GatherOp::create(b, type, access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),
+                                      mask ? mask : allLanes(b, lanes), zeros(b, type));
+  else if (mask)
+    loaded = vector::MaskedLoadOp::create(b, type, access.flat, ValueRange{offset}, mask, zeros(b, type));
+  else
+    loaded = vector::LoadOp::create(b, type, access.flat, ValueRange{offset});
+  return toCompute(b, loaded, access.element);
+}
+
+void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset, OpFoldResult stride,
+                 Value mask) {
+  unsigned lanes = cast<VectorType>(value.getType()).getNumElements();
+  bool contiguous = isConstantIntValue(stride, 1);
+  if (access.bytes) {
+    Value bytes = arith::ExtUIOp::create(b, VectorType::get({lanes}, b.getI8Type()), value);
+    Value address = byteAddress(b, access, offset);
+    if (mask)
+      LLVM::MaskedStoreOp::create(b, bytes, address, mask, 1);
+    else
+      LLVM::StoreOp::create(b, bytes, address, 1);
+    return;
+  }
+  value = toMemory(b, value, access.element);
+  if (!contiguous)
+    vector::ScatterOp::create(b, Type(), access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),
+                              mask ? mask : allLanes(b, lanes), value);
+  else if (mask)
+    vector::MaskedStoreOp::create(b, access.flat, ValueRange{offset}, mask, value);
+  else
+    vector::StoreOp::create(b, value, access.flat, ValueRange{offset});
+}
+
+//===--- Loops ----------------------------------------------------------------------------------------------------===//
+
+scf::ForOp openLoop(ImplicitLocOpBuilder &b, OpFoldResult lower, OpFoldResult upper, int64_t step, ValueRange inits) {
+  auto loop = scf::ForOp::create(b, materialize(b, lower), materialize(b, upper),
+                                 arith::ConstantIndexOp::create(b, step), inits);
+  b.setInsertionPointToStart(loop.getBody());
+  return loop;
+}
+
+void closeLoop(ImplicitLocOpBuilder &b, scf::ForOp loop, ValueRange yields) {
+  // A loop without results was made with its terminator.
+  if (!yields.empty())
+    scf::YieldOp::create(b, yields);
+  b.setInsertionPointAfter(loop);
+}
+
+} // namespace fusion::cpu

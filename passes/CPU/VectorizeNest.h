@@ -1,0 +1,103 @@
+//===- VectorizeNest.h - Loop nests over flat memory accesses -----------------------------------------*- C++ -*-===//
+//
+// The common form in which `fusion-cpu-vectorize` looks at a linalg op on memrefs: loops with extents, and per operand a
+// one-dimensional view with one stride per loop. Internal to passes/CPU.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+
+#ifndef FUSION_PASSES_CPU_VECTORIZENEST_H
+#define FUSION_PASSES_CPU_VECTORIZENEST_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace fusion::cpu {
+
+/// Vector registers of the machine that code is made for.
+struct VectorTarget {
+  unsigned bits;      // width of one register
+  unsigned registers; // architectural vector registers
+
+  /// Lanes for elements of `elementBits`; a register holds at most one lane per 32 bits because narrower types are
+  /// widened before any arithmetic.
+  unsigned lanes(unsigned elementBits) const { return bits / (elementBits > 32 ? 64 : 32); }
+
+  /// The machine the compiler runs on.
+  static VectorTarget host();
+};
+
+/// 16-bit floating-point types are computed in f32, all other types as they are.
+mlir::Type computeType(mlir::Type element);
+
+/// Bits of a scalar type; `index` has 64.
+unsigned bitWidth(mlir::Type scalar);
+
+/// True for the scalar types that vector code is made for.
+bool isVectorElement(mlir::Type scalar);
+
+/// A memref operand seen from a loop nest: element `offset + sum(iv[d] * strides[d])` of a flat view.
+struct Access {
+  mlir::Value flat;   // memref<?xT, strided<[1], offset: ?>>
+  mlir::Value bytes;  // for i1, which vectors would pack to bits: !llvm.ptr of the first byte
+  mlir::Value offset; // index; null means 0
+  mlir::Type element;
+  llvm::SmallVector<mlir::OpFoldResult> strides; // attribute 0 if the operand does not vary along the loop
+  llvm::SmallVector<std::pair<unsigned, unsigned>> contiguous; // (d, e): stride d = stride e * extent e, for sure
+
+  bool absent(unsigned loop) const { return mlir::isConstantIntValue(strides[loop], 0); }
+  bool unit(unsigned loop) const { return mlir::isConstantIntValue(strides[loop], 1); }
+};
+
+/// Loops around a body. All loops may be exchanged.
+struct LoopNest {
+  mlir::Block *body = nullptr; // scalar ops, one argument per access, terminated by a linalg.yield of the outputs
+  llvm::SmallVector<mlir::OpFoldResult> extents;
+  llvm::SmallVector<Access> accesses; // in the order of the body's arguments
+  unsigned numInputs = 0;
+  llvm::SmallVector<int> loopOfDim; // for `linalg.index`: loop of a dimension of the op, -1 if it always is 0
+
+  unsigned numLoops() const { return extents.size(); }
+};
+
+/// Builds the views in front of `op`. Fails, without leaving IR, unless every map is made of distinct dimensions and
+/// constant zeros and all types are vector elements.
+llvm::FailureOr<LoopNest> buildLoopNest(mlir::ImplicitLocOpBuilder &b, mlir::linalg::GenericOp op);
+
+/// A view of `memref` whose strides are given by `dims`: the loop of each of its dimensions, -1 for an index of 0.
+Access buildAccess(mlir::ImplicitLocOpBuilder &b, mlir::Value memref, llvm::ArrayRef<int> dims, unsigned numLoops);
+
+/// Drops loops of extent 1 and joins loops that run over contiguous memory in every operand.
+void simplify(mlir::ImplicitLocOpBuilder &b, LoopNest &nest);
+
+// Arithmetic on indices that folds constants.
+mlir::Value materialize(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult value);
+mlir::OpFoldResult multiply(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
+mlir::Value add(mlir::ImplicitLocOpBuilder &b, mlir::Value lhs, mlir::OpFoldResult rhs);
+/// `offset + iv * stride`; a null offset is 0.
+mlir::Value advance(mlir::ImplicitLocOpBuilder &b, mlir::Value offset, mlir::OpFoldResult iv,
+                    mlir::OpFoldResult stride);
+
+// Memory. Values have the element's compute type; `mask` may be null. A masked-off lane reads as 0.
+mlir::Value loadScalar(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset);
+void storeScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset);
+mlir::Value loadVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset,
+                       mlir::OpFoldResult stride, unsigned lanes, mlir::Value mask);
+void storeVector(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset,
+                 mlir::OpFoldResult stride, mlir::Value mask);
+
+/// Mask of the first `count` lanes (index).
+mlir::Value firstLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value count, unsigned lanes);
+/// [0, 1, ...] with the integer or index `element`.
+mlir::Value iota(mlir::ImplicitLocOpBuilder &b, mlir::Type element, unsigned lanes);
+mlir::Value splat(mlir::ImplicitLocOpBuilder &b, mlir::Value scalar, unsigned lanes);
+/// Converts between floating-point types, scalars or vectors.
+mlir::Value convertFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type element);
+
+/// Opens a loop and leaves the builder inside; `finish` must yield and continue after the loop.
+mlir::scf::ForOp openLoop(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult lower, mlir::OpFoldResult upper,
+                          int64_t step, mlir::ValueRange inits = {});
+void closeLoop(mlir::ImplicitLocOpBuilder &b, mlir::scf::ForOp loop, mlir::ValueRange yields = {});
+
+} // namespace fusion::cpu
+
+#endif // FUSION_PASSES_CPU_VECTORIZENEST_H
