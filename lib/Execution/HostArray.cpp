@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 using namespace fusion;
 
@@ -157,8 +158,18 @@ static std::atomic<uint64_t> liveBytes{0}, peakBytes{0};
 
 static constexpr uint64_t alignment = 64;
 
+/// Memory of the machine. The kernel grants more than there is and kills the process later, so we ask first.
+static uint64_t getPhysicalBytes() {
+  static const uint64_t bytes = [] {
+    long pages = sysconf(_SC_PHYS_PAGES), pageSize = sysconf(_SC_PAGESIZE);
+    return pages > 0 && pageSize > 0 ? uint64_t(pages) * uint64_t(pageSize) : uint64_t(PTRDIFF_MAX) / 2;
+  }();
+  return bytes;
+}
+
 std::shared_ptr<HostBuffer> HostBuffer::allocate(uint64_t bytes) {
-  if (bytes > uint64_t(PTRDIFF_MAX) - alignment)
+  uint64_t available = getPhysicalBytes(), taken = liveBytes;
+  if (taken > available || bytes > available - taken)
     return nullptr;
   uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void *data = std::aligned_alloc(alignment, rounded ? rounded : alignment);
