@@ -209,7 +209,7 @@ LogicalResult ContractionEmitter::plan() {
     bool far = llvm::any_of(reduced, [&](unsigned loop) {
       std::optional<int64_t> stride = getConstantIntValue(right.strides[loop]);
       std::optional<int64_t> extent = getConstantIntValue(nest.extents[loop]);
-      return present(rightFactor.access, loop) && (!stride || *stride * bitWidth(right.element) / 8 >= 2048) &&
+      return present(rightFactor.access, loop) && (!stride || *stride * bitWidth(right.element) / 8 >= 1024) &&
              extent.value_or(1 << 20) > 64;
     });
     packRight = far;

@@ -1,0 +1,55 @@
+//===- Pipelines.h - Pass pipelines as functions ------------------*- C++ -*-===//
+//
+// The stages in the order in which a program passes them. Each builder adds the passes of one stage; an embedder may
+// enter or leave between any two. The levels of IR between them are those of docs/rationale.
+//
+//===------------------------------------------------------------------------===//
+
+#ifndef FUSION_PIPELINES_PIPELINES_H
+#define FUSION_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace fusion {
+
+struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("Fuse operations to kernels; off compiles every operation by itself"),
+                    llvm::cl::init(true)};
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("Instruction set: host, generic, avx2 or avx512. Sets the vector width and the tile sizes"),
+      llvm::cl::init("host")};
+  Option<unsigned> vectorBits{*this, "vector-bits",
+                              llvm::cl::desc("Width of the vectors in the generated code; 0 takes that of the target"),
+                              llvm::cl::init(0)};
+  Option<unsigned> threads{*this, "threads",
+                           llvm::cl::desc("Number of threads to plan the grid for; 0 for that of this machine"),
+                           llvm::cl::init(0)};
+  Option<bool> narrowF64{*this, "narrow-f64",
+                         llvm::cl::desc("Compute f64 islands of an f32 program in f32 (changes rounding)"),
+                         llvm::cl::init(false)};
+};
+
+/// program -> canonical program (passes/Normalize).
+void buildNormalizePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+/// canonical program -> sliced space-mapping graphs (passes/Spaces).
+void buildSpacesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+/// sliced graphs -> tile program in upstream dialects (passes/Tiles).
+void buildTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+/// The three above: program -> tile program. Nothing when `fuse` is off but the normalisation.
+void buildToTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+
+/// tile program, with any other linalg-on-tensors around the kernels -> LLVM dialect (passes/CPU). Ends with an error at
+/// the first operation that has no lowering. Every public function gets an entry for fusion/Execution/Jit.h.
+void buildCpuCodegenPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+
+/// program -> LLVM dialect.
+void buildCpuPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+
+/// Registers `fusion-cpu`, `fusion-cpu-codegen` and `fusion-to-tiles`.
+void registerPipelines();
+
+} // namespace fusion
+
+#endif // FUSION_PIPELINES_PIPELINES_H

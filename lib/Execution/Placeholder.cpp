@@ -1,1 +1,0 @@
-// Filled by the first file of the library.

@@ -1,0 +1,59 @@
+//===- RunOnCpu.cpp - Compile a program for this CPU ------------------------===//
+
+#include "fusion/Execution/RunOnCpu.h"
+
+#include "fusion/Target/HostCpu.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace fusion {
+
+static double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+llvm::Expected<std::unique_ptr<JitModule>> compileForCpu(ModuleOp module, const CpuCompileOptions &options,
+                                                         CpuCompileTimes *times) {
+  llvm::Expected<CpuTarget> target = getCpuTarget(options.code.target);
+  if (!target)
+    return target.takeError();
+  CpuPipelineOptions pipeline;
+  pipeline.fuse = options.fuse;
+  pipeline.target = options.code.target;
+  pipeline.threads = options.threads;
+  pipeline.narrowF64 = options.narrowF64;
+
+  double start = now();
+  PassManager front(module.getContext());
+  buildToTilesPipeline(front, pipeline);
+  if (failed(front.run(module)))
+    return llvm::createStringError("the program could not be fused");
+  double scheduled = now();
+  if (options.onTiles)
+    options.onTiles(module);
+
+  double codegen = now();
+  PassManager back(module.getContext());
+  buildCpuCodegenPipeline(back, pipeline);
+  if (failed(back.run(module)))
+    return llvm::createStringError("the program could not be compiled");
+  auto result = JitModule::create(module, options.code);
+  if (times) {
+    times->scheduleSeconds = scheduled - start;
+    times->codegenSeconds = now() - codegen;
+  }
+  return result;
+}
+
+llvm::Error runOnCpu(ModuleOp module, llvm::StringRef entry, llvm::ArrayRef<HostArray> inputs,
+                     llvm::SmallVectorImpl<HostArray> &outputs, const CpuCompileOptions &options) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  auto compiled = compileForCpu(*copy, options);
+  if (!compiled)
+    return compiled.takeError();
+  return (*compiled)->run(entry, inputs, outputs);
+}
+
+} // namespace fusion

@@ -1,0 +1,21 @@
+//===- Front.cpp - Pipelines from a program to a tile program ---------------===//
+
+#include "fusion/Pipelines/Pipelines.h"
+
+using namespace mlir;
+
+namespace fusion {
+
+void buildSpacesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {}
+
+void buildTilesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {}
+
+void buildToTilesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  if (!options.fuse)
+    return;
+  buildNormalizePipeline(pm, options);
+  buildSpacesPipeline(pm, options);
+  buildTilesPipeline(pm, options);
+}
+
+} // namespace fusion

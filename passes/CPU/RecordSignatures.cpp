@@ -1,0 +1,78 @@
+//===- RecordSignatures.cpp - Keep the tensor signatures of entry points ----===//
+
+#include "fusion/CPU/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+
+using namespace mlir;
+
+namespace fusion {
+#define GEN_PASS_DEF_CPURECORDSIGNATURES
+#include "fusion/CPU/Passes.h.inc"
+
+namespace {
+
+/// No machine addresses more; sizes and offsets below it cannot overflow 64 bits.
+constexpr int64_t maxBytes = int64_t(1) << 46;
+
+/// What is wrong with a type for code generation; empty if nothing.
+std::string getFault(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!tensor.hasRank()) {
+    os << "unranked tensor " << type << " is not supported, the rank must be known";
+    return text;
+  }
+  int64_t bytes = 8;
+  for (int64_t extent : tensor.getShape()) {
+    if (ShapedType::isDynamic(extent))
+      continue;
+    if (extent == 0)
+      return "";
+    if (bytes > maxBytes / extent) {
+      os << type << " is too large for the memory of any machine";
+      return text;
+    }
+    bytes *= extent;
+  }
+  return "";
+}
+
+struct RecordSignatures : impl::CPURecordSignaturesBase<RecordSignatures> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (std::string fault = getFault(type); !fault.empty()) {
+          op->emitOpError() << "cannot be compiled for the CPU: " << fault;
+          return WalkResult::interrupt();
+        }
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            if (std::string fault = getFault(argument.getType()); !fault.empty()) {
+              emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of '" << op->getName()
+                                           << "' cannot be compiled for the CPU: " << fault;
+              return WalkResult::interrupt();
+            }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+
+    Builder builder(&getContext());
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal() || !function.isPublic())
+        continue;
+      function->setAttr("fusion.signature", TypeAttr::get(function.getFunctionType()));
+      for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+        if (isa<TensorType>(function.getArgument(i).getType()))
+          function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
+    }
+  }
+};
+
+} // namespace
+} // namespace fusion

@@ -1,0 +1,95 @@
+//===- Guard.cpp - Errors and guarded calls ---------------------------------===//
+
+#include "Guard.h"
+
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+using namespace fusion::runtime;
+
+namespace {
+thread_local Guard *innermost = nullptr;
+thread_local bool parallel = false;
+thread_local char lastError[maxMessage] = {};
+} // namespace
+
+void Failure::set(FusionStatus newStatus, const char *text) {
+  status = newStatus;
+  std::snprintf(message, sizeof(message), "%s", text ? text : "");
+}
+
+Guard *fusion::runtime::currentGuard() { return innermost; }
+
+bool &fusion::runtime::inParallelLoop() { return parallel; }
+
+FusionStatus fusion::runtime::report(FusionStatus status, const char *text) {
+  std::snprintf(lastError, sizeof(lastError), "%s", text);
+  return status;
+}
+
+void fusion::runtime::raise(FusionStatus status, const char *text) {
+  Guard *guard = innermost;
+  if (!guard) {
+    report(status, text);
+    return;
+  }
+  guard->failure.set(status, text);
+  std::longjmp(guard->target, 1);
+}
+
+FusionStatus fusion::runtime::runGuarded(void (*function)(void *), void *argument, Failure &failure) {
+  Guard guard;
+  guard.outer = innermost;
+  guard.wasParallel = parallel;
+  // Nothing that changes between setjmp and longjmp lives in a register: the guard is only reached by its address.
+  if (setjmp(guard.target) == 0) {
+    innermost = &guard;
+    function(argument);
+    innermost = guard.outer;
+    releaseBlocks(guard);
+    return FUSION_OK;
+  }
+  innermost = guard.outer;
+  parallel = guard.wasParallel;
+  freeBlocks(guard);
+  failure = guard.failure;
+  return failure.status;
+}
+
+extern "C" {
+
+const char *fusion_rt_last_error(void) { return lastError; }
+
+const char *fusion_rt_status_name(FusionStatus status) {
+  switch (status) {
+  case FUSION_OK:
+    return "ok";
+  case FUSION_INVALID_ARGUMENT:
+    return "invalid argument";
+  case FUSION_OUT_OF_MEMORY:
+    return "out of memory";
+  case FUSION_ASSERTION_FAILED:
+    return "assertion failed";
+  default:
+    return "unknown status";
+  }
+}
+
+FusionStatus fusion_rt_invoke(void (*function)(void *), void *argument) {
+  if (!function)
+    return report(FUSION_INVALID_ARGUMENT, "fusion_rt_invoke: no function");
+  Failure failure;
+  FusionStatus status = runGuarded(function, argument, failure);
+  return status == FUSION_OK ? status : report(status, failure.message);
+}
+
+void fusion_rt_assert_fail(const char *message) {
+  raise(FUSION_ASSERTION_FAILED, message ? message : "assertion failed");
+  // No guard: going on would run code that relies on the assertion.
+  std::fprintf(stderr, "fusion: %s (outside of a guarded call, this thread stops here)\n", message ? message : "");
+  for (;;)
+    pause();
+}
+
+} // extern "C"

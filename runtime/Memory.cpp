@@ -1,0 +1,233 @@
+//===- Memory.cpp - An allocator that keeps its buffers warm ----------------===//
+//
+// Blocks carry a header of 64 bytes. Sizes are rounded up to classes with at most 1/8 of waste; a freed block waits in
+// the list of its class. One mutex for everything: a kernel allocates once per range of blocks, not per element.
+//
+//===------------------------------------------------------------------------===//
+
+#include "Guard.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+using namespace fusion::runtime;
+
+namespace fusion::runtime {
+
+/// In front of every block. Linked either in the list of a guard (live) or in that of a class (kept).
+struct alignas(64) Block {
+  size_t requested;
+  size_t capacity;
+  Guard *guard;
+  Block *previous;
+  Block *next;
+  uint32_t sizeClass;
+};
+static_assert(sizeof(Block) == 64, "the user's bytes must stay aligned to 64");
+
+} // namespace fusion::runtime
+
+namespace {
+
+constexpr size_t alignment = 64;
+constexpr size_t hugePage = size_t(2) << 20;
+constexpr unsigned smallestBits = 8;
+constexpr unsigned stepsBits = 3;
+constexpr unsigned classCount = (64 - smallestBits) << stepsBits;
+/// As much may be kept without regard to what the program ever used at once.
+constexpr size_t keptAnyway = size_t(64) << 20;
+
+struct Heap {
+  std::mutex mutex;
+  Block *kept[classCount] = {};
+  FusionMemoryStatistics statistics = {};
+  size_t liveCapacity = 0;
+  size_t highestCapacity = 0;
+};
+
+/// Never destroyed: worker threads and hosts may free blocks while the process ends.
+Heap &heap() {
+  static Heap *instance = new Heap;
+  return *instance;
+}
+
+struct SizeClass {
+  unsigned index;
+  size_t capacity;
+};
+
+/// The class of a size below 2^62: 8 classes per power of two.
+SizeClass classOf(size_t bytes) {
+  size_t size = std::max(bytes, size_t(1) << smallestBits);
+  unsigned bits = 63 - __builtin_clzll(size);
+  unsigned shift = bits - stepsBits;
+  size_t capacity = ((size + (size_t(1) << shift) - 1) >> shift) << shift;
+  bits = 63 - __builtin_clzll(capacity);
+  unsigned step = (capacity >> (bits - stepsBits)) & ((1u << stepsBits) - 1);
+  return {((bits - smallestBits) << stepsBits) + step, capacity};
+}
+
+Block *takeFromSystem(size_t capacity) {
+  size_t bytes = capacity + sizeof(Block);
+  bool large = bytes >= 2 * hugePage;
+  size_t granularity = large ? hugePage : alignment;
+  bytes = (bytes + granularity - 1) / granularity * granularity;
+  void *memory = std::aligned_alloc(granularity, bytes);
+#if defined(__linux__)
+  if (memory && large)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  return static_cast<Block *>(memory);
+}
+
+void link(Block *&list, Block *block) {
+  block->previous = nullptr;
+  block->next = list;
+  if (list)
+    list->previous = block;
+  list = block;
+}
+
+void unlink(Block *&list, Block *block) {
+  if (block->previous)
+    block->previous->next = block->next;
+  else
+    list = block->next;
+  if (block->next)
+    block->next->previous = block->previous;
+}
+
+/// Returns all kept blocks to the system; the mutex is held.
+void trim(Heap &h) {
+  for (Block *&list : h.kept)
+    while (Block *block = list) {
+      list = block->next;
+      std::free(block);
+    }
+  h.statistics.kept_bytes = 0;
+}
+
+void freeLocked(Heap &h, Block *block) {
+  if (block->guard)
+    unlink(block->guard->blocks, block);
+  h.statistics.live_bytes -= block->requested;
+  h.liveCapacity -= block->capacity;
+  // Keep no more than the program once needed at the same time.
+  if (h.statistics.kept_bytes + block->capacity > std::max(keptAnyway, h.highestCapacity)) {
+    std::free(block);
+    return;
+  }
+  link(h.kept[block->sizeClass], block);
+  h.statistics.kept_bytes += block->capacity;
+}
+
+Block *allocate(size_t bytes) {
+  if (bytes >> 62)
+    return nullptr;
+  SizeClass sizeClass = classOf(bytes);
+  Heap &h = heap();
+  std::lock_guard<std::mutex> lock(h.mutex);
+  Block *block = h.kept[sizeClass.index];
+  if (block) {
+    unlink(h.kept[sizeClass.index], block);
+    h.statistics.kept_bytes -= sizeClass.capacity;
+  } else {
+    block = takeFromSystem(sizeClass.capacity);
+    if (!block) {
+      trim(h);
+      block = takeFromSystem(sizeClass.capacity);
+    }
+    if (!block)
+      return nullptr;
+    ++h.statistics.fresh_mappings;
+  }
+  block->requested = bytes;
+  block->capacity = sizeClass.capacity;
+  block->sizeClass = sizeClass.index;
+  block->guard = currentGuard();
+  if (block->guard)
+    link(block->guard->blocks, block);
+  ++h.statistics.allocations;
+  h.statistics.live_bytes += bytes;
+  h.statistics.peak_bytes = std::max(h.statistics.peak_bytes, h.statistics.live_bytes);
+  h.liveCapacity += sizeClass.capacity;
+  h.highestCapacity = std::max(h.highestCapacity, h.liveCapacity);
+  return block;
+}
+
+} // namespace
+
+void fusion::runtime::freeBlocks(Guard &guard) {
+  Heap &h = heap();
+  std::lock_guard<std::mutex> lock(h.mutex);
+  while (Block *block = guard.blocks)
+    freeLocked(h, block);
+}
+
+void fusion::runtime::releaseBlocks(Guard &guard) {
+  Heap &h = heap();
+  std::lock_guard<std::mutex> lock(h.mutex);
+  // What an inner call leaves behind belongs to the call around it.
+  while (Block *block = guard.blocks) {
+    unlink(guard.blocks, block);
+    block->guard = guard.outer;
+    if (guard.outer)
+      link(guard.outer->blocks, block);
+  }
+}
+
+extern "C" {
+
+void *fusion_rt_alloc(size_t bytes) {
+  if (Block *block = allocate(bytes))
+    return block + 1;
+  raise(FUSION_OUT_OF_MEMORY, "out of memory");
+  return nullptr;
+}
+
+void *fusion_rt_aligned_alloc(size_t wanted, size_t bytes) {
+  if (wanted > alignment) {
+    raise(FUSION_OUT_OF_MEMORY, "an alignment above 64 bytes is not supported");
+    return nullptr;
+  }
+  return fusion_rt_alloc(bytes);
+}
+
+void fusion_rt_free(void *memory) {
+  if (!memory)
+    return;
+  Heap &h = heap();
+  std::lock_guard<std::mutex> lock(h.mutex);
+  freeLocked(h, static_cast<Block *>(memory) - 1);
+}
+
+FusionStatus fusion_rt_memory_statistics(FusionMemoryStatistics *statistics) {
+  if (!statistics)
+    return report(FUSION_INVALID_ARGUMENT, "fusion_rt_memory_statistics: no place for the result");
+  Heap &h = heap();
+  std::lock_guard<std::mutex> lock(h.mutex);
+  *statistics = h.statistics;
+  return FUSION_OK;
+}
+
+void fusion_rt_reset_memory_statistics(void) {
+  Heap &h = heap();
+  std::lock_guard<std::mutex> lock(h.mutex);
+  h.statistics.peak_bytes = h.statistics.live_bytes;
+  h.statistics.allocations = 0;
+  h.statistics.fresh_mappings = 0;
+}
+
+void fusion_rt_trim(void) {
+  Heap &h = heap();
+  std::lock_guard<std::mutex> lock(h.mutex);
+  trim(h);
+}
+
+} // extern "C"
