@@ -1,0 +1,106 @@
+//===- KernelLowering.h - One graph to one kernel on tiles ------*- C++ -*-===//
+
+#ifndef FUSION_PASSES_TILES_KERNELLOWERING_H
+#define FUSION_PASSES_TILES_KERNELLOWERING_H
+
+#include "TileBuilder.h"
+
+#include <variant>
+
+namespace fusion::tiles {
+
+/// Replaces one graph by a tagged `scf.forall`. Emits a located error, and leaves the graph, if the slicing is not
+/// legal.
+class KernelLowering {
+public:
+  KernelLowering(spacemap::GraphOp graph, llvm::StringRef name, bool pack, TileCounts &counts)
+      : graph(graph), name(name), pack(pack), counts(counts), plan(graph), build(graph, plan, counts) {}
+
+  mlir::LogicalResult run();
+
+private:
+  //===--- The grid and the loops (KernelLowering.cpp) -------------------===//
+
+  mlir::LogicalResult checkSlicing();
+  /// Dimensions with more than one block, in the graph's order.
+  llvm::SmallVector<StringAttr> getGridDims();
+  mlir::LogicalResult emitBlock(mlir::Block *block, mlir::ValueRange destinations);
+  mlir::LogicalResult emitTemporal(spacemap::TemporalOp loop);
+  /// The tensor with which a state or a collected result starts.
+  mlir::FailureOr<Tile> makeInitial(Value init, Value result);
+  mlir::LogicalResult emitRootsOf(mlir::Block &block);
+
+  //===--- Roots (TileEmission.cpp) --------------------------------------===//
+
+  /// One result of an operation on tiles: a space, or a reduction into `destination`.
+  struct Output {
+    Expression expression;
+    Tile destination;
+    spacemap::AllToOneOp reduction;
+  };
+
+  /// Makes the tile of `root` and of all that it reads.
+  mlir::LogicalResult ensure(Value root, llvm::ArrayRef<Value> inlined = {});
+  mlir::LogicalResult emitMap(Value root, llvm::ArrayRef<Value> inlined);
+  mlir::LogicalResult emitReduction(spacemap::AllToOneOp root);
+  /// Corrects the old state in place; the reduction accumulates into the result.
+  mlir::LogicalResult emitKept(const Accumulation &accumulation, llvm::ArrayRef<Value> inlined);
+  /// Emits whoever reads the old value of state `state` before `next` overwrites it, or saves the old value.
+  mlir::LogicalResult prepareOverwrite(unsigned state, Value next);
+  mlir::LogicalResult ensureLeaves(Expression expression, llvm::ArrayRef<Value> inlined);
+  /// Whether the operation that reads for `root` has been emitted.
+  bool isDone(Value root) const { return done.contains(root); }
+  bool dependsOnUnfinished(Value value) const;
+
+  /// The tile that `root` is computed into; a reduction's is initialised.
+  mlir::FailureOr<Tile> makeDestination(Value root);
+  mlir::FailureOr<Tile> makeReductionDestination(spacemap::AllToOneOp root);
+  /// A scratch tile that `root` reads last and can overwrite.
+  std::optional<Tile> findReusable(Value root, llvm::ArrayRef<Value> inlined);
+  /// Adds to `outputs` the reductions of `root` that can be done in the same pass.
+  mlir::LogicalResult mergeReductions(Value root, llvm::SmallVectorImpl<Output> &outputs,
+                                      llvm::SmallVectorImpl<spacemap::AllToOneOp> &merged);
+  void finishReduction(spacemap::AllToOneOp root, Tile tile);
+
+  //===--- Operations (TileEmission.cpp) ---------------------------------===//
+
+  /// The tile of a leaf (`TilePlan::visitLeaves`); a scalar input has none.
+  Tile getTile(Value leaf, unsigned level);
+  /// Fills `tile` with a scalar.
+  Tile fill(unsigned level, mlir::Location loc, Value scalar, const Tile &tile);
+  /// One `linalg.generic` (or fill) for `outputs`; their new tiles.
+  llvm::SmallVector<Tile> emitGeneric(unsigned level, mlir::Location loc, llvm::ArrayRef<StringAttr> iterationDims,
+                                      llvm::ArrayRef<Output> outputs, llvm::ArrayRef<Value> inlined);
+  /// Replaces operands of a contraction that are read along the wrong axis by packed copies.
+  void packOperands(llvm::MutableArrayRef<std::pair<Value, Tile>> leaves, const Output &output, unsigned level);
+  Tile getPacked(const Tile &tile, llvm::ArrayRef<StringAttr> axes, mlir::Location loc);
+  /// Number of elements of the current temporal dimension seen after the current slice.
+  Value getSeen(mlir::Location loc);
+
+  friend struct BodyBuilder;
+
+  spacemap::GraphOp graph;
+  std::string name;
+  bool pack;
+  TileCounts &counts;
+  TilePlan plan;
+  TileBuilder build;
+
+  llvm::DenseMap<Value, Tile> tiles;
+  /// Slices of results (or of collected tensors) that a space is computed into.
+  llvm::DenseMap<Value, Tile> claims;
+  /// Corrected states of accumulations, by update.
+  llvm::DenseMap<Value, Tile> kept;
+  /// Packed copies by what they are copies of.
+  llvm::DenseMap<Value, Tile> packed;
+  llvm::SetVector<Value> unfinished;
+  llvm::DenseSet<Value> done;
+  /// The current temporal loop, its slice's offset and the iteration arguments of its states.
+  spacemap::TemporalOp currentLoop;
+  Value seen;
+  llvm::SmallVector<Tile> stateTiles;
+};
+
+} // namespace fusion::tiles
+
+#endif // FUSION_PASSES_TILES_KERNELLOWERING_H

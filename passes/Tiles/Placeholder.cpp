@@ -1,1 +1,0 @@
-#include "fusion/Tiles/Passes.h"
