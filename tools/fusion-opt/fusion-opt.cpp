@@ -5,11 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion/CPU/Passes.h"
-#include "fusion/Normalize/Passes.h"
-#include "fusion/SpaceMap/SpaceMap.h"
-#include "fusion/Spaces/Passes.h"
-#include "fusion/Tiles/Passes.h"
+#include "fusion/InitAll.h"
 #include "fusion/Version.h"
 
 #include "mlir/InitAllDialects.h"
@@ -60,13 +56,10 @@ int main(int argc, char **argv) {
     return EXIT_FAILURE;
 
   mlir::registerAllPasses();
-  fusion::registerNormalizePasses();
-  fusion::registerSpacesPasses();
-  fusion::registerTilesPasses();
-  fusion::registerCPUPasses();
+  fusion::registerAllPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<fusion::spacemap::SpaceMapDialect>();
+  fusion::registerAllDialects(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Fusion optimizer\n", registry));
 }

@@ -7,11 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion/CPU/Passes.h"
-#include "fusion/Normalize/Passes.h"
-#include "fusion/SpaceMap/SpaceMap.h"
-#include "fusion/Spaces/Passes.h"
-#include "fusion/Tiles/Passes.h"
+#include "fusion/InitAll.h"
 #include "fusion/Version.h"
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
@@ -23,14 +19,9 @@
 
 extern "C" __attribute__((visibility("default"))) mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION,
-          [](mlir::DialectRegistry *registry) { registry->insert<fusion::spacemap::SpaceMapDialect>(); }};
+          [](mlir::DialectRegistry *registry) { fusion::registerAllDialects(*registry); }};
 }
 
 extern "C" __attribute__((visibility("default"))) mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION, [] {
-            fusion::registerNormalizePasses();
-            fusion::registerSpacesPasses();
-            fusion::registerTilesPasses();
-            fusion::registerCPUPasses();
-          }};
+  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION, fusion::registerAllPasses};
 }
