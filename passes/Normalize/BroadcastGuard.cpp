@@ -108,6 +108,11 @@ std::optional<unsigned> removeBroadcastGuard(OpBuilder &builder, const Broadcast
     open.push_back(axis);
   }
 
+  // The branch for differing extents of an earlier run.
+  auto branch = dyn_cast<scf::IfOp>(op->getParentOp());
+  if (!open.empty() && branch && branch.getNumResults() == 1 && branch.thenYield().getOperand(0) == guard.source)
+    return std::nullopt;
+
   builder.setInsertionPoint(op);
   Value source = guard.source;
   if (!open.empty()) {

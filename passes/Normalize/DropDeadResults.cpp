@@ -91,6 +91,15 @@ struct DropDeadResults : fusion::impl::DropDeadResultsBase<DropDeadResults> {
   }
 
 private:
+  /// Users first.
+  static void eraseIf(IRRewriter &rewriter, Block *body, llvm::function_ref<bool(Operation *)> isDead) {
+    SmallVector<Operation *> operations =
+        llvm::map_to_vector(body->without_terminator(), [](Operation &inner) { return &inner; });
+    for (Operation *inner : llvm::reverse(operations))
+      if (isDead(inner))
+        rewriter.eraseOp(inner);
+  }
+
   linalg::GenericOp dropResults(IRRewriter &rewriter, linalg::GenericOp op) {
     BodyLiveness liveness(op);
     SmallVector<AffineMap> maps;
@@ -124,9 +133,7 @@ private:
     for (NamedAttribute attribute : op->getDiscardableAttrs())
       result->setDiscardableAttr(attribute.getName(), attribute.getValue());
     rewriter.modifyOpInPlace(body->getTerminator(), [&] { body->getTerminator()->setOperands(yielded); });
-    for (Operation &inner : llvm::make_early_inc_range(llvm::reverse(body->without_terminator())))
-      if (!liveness.isLive(&inner))
-        rewriter.eraseOp(&inner);
+    eraseIf(rewriter, body, [&](Operation *inner) { return !liveness.isLive(inner); });
     for (unsigned index = op.getNumDpsInits(); index-- > 0;)
       if (!liveness.isLiveResult(index))
         body->eraseArgument(op.getNumDpsInputs() + index);
@@ -146,9 +153,7 @@ private:
   /// Drops inputs that the body does not read or reads through another input too, as long as all loops stay bounded.
   void dropOperands(IRRewriter &rewriter, linalg::GenericOp op) {
     Block *body = op.getBody();
-    for (Operation &inner : llvm::make_early_inc_range(llvm::reverse(body->without_terminator())))
-      if (isOpTriviallyDead(&inner))
-        rewriter.eraseOp(&inner);
+    eraseIf(rewriter, body, [](Operation *inner) { return isOpTriviallyDead(inner); });
     llvm::SmallBitVector dropped(op.getNumDpsInputs());
     for (OpOperand *input : op.getDpsInputOperands()) {
       unsigned index = input->getOperandNumber();

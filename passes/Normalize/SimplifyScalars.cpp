@@ -129,12 +129,12 @@ struct NarrowComparison : OpRewritePattern<arith::CmpFOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(arith::CmpFOp op, PatternRewriter &rewriter) const override {
-    auto lhsWide = op.getLhs().getDefiningOp<arith::ExtFOp>(), rhsWide = op.getRhs().getDefiningOp<arith::ExtFOp>();
-    auto type = dyn_cast<FloatType>((lhsWide ? lhsWide : rhsWide ? rhsWide : nullptr)
-                                        ? (lhsWide ? lhsWide : rhsWide).getIn().getType()
-                                        : Type());
-    if (!type)
+    auto widening = op.getLhs().getDefiningOp<arith::ExtFOp>();
+    if (!widening)
+      widening = op.getRhs().getDefiningOp<arith::ExtFOp>();
+    if (!widening || !isa<FloatType>(widening.getIn().getType()))
       return failure();
+    auto type = cast<FloatType>(widening.getIn().getType());
     Value lhs = narrow(rewriter, op.getLhs(), type), rhs = narrow(rewriter, op.getRhs(), type);
     if (!lhs || !rhs)
       return failure();

@@ -1,0 +1,43 @@
+//===- Normalize.cpp - Pipeline of the Normalize stage ------------------------===//
+
+#include "fusion/Normalize/Passes.h"
+#include "fusion/Pipelines/Pipelines.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace fusion {
+
+static void addCleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void buildNormalizePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  addCleanUp(pm);
+  pm.addPass(createGeneralize());
+  pm.addPass(createDropDeadResults());
+  pm.addPass(createDetachInits());
+  // Names of extents first: guards and reshapes hide what reads what.
+  pm.addPass(createMergeExtents());
+  addCleanUp(pm);
+  pm.addPass(createInlineScalars());
+  pm.addPass(createSimplifyScalars());
+  if (options.narrowF64)
+    pm.addPass(createNarrowF64());
+  addCleanUp(pm);
+  pm.addPass(createSplitAsserts());
+  pm.addPass(createFoldGenerators());
+  pm.addPass(createPushSlices());
+  addCleanUp(pm);
+  // Folding and slicing leave operands unused, and make extents.
+  pm.addPass(createDropDeadResults());
+  pm.addPass(createDetachInits());
+  pm.addPass(createMergeExtents());
+  addCleanUp(pm);
+  pm.addPass(createSinkConstants());
+}
+
+} // namespace fusion
