@@ -8,8 +8,6 @@ namespace fusion {
 
 void buildSpacesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {}
 
-void buildTilesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {}
-
 void buildToTilesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
   if (!options.fuse)
     return;
