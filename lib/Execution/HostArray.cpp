@@ -132,20 +132,15 @@ static uint16_t encodeSmall(double value, int mantissa, int bias) {
   return sign | uint16_t(result);
 }
 
-static double decodeSmall(uint16_t bits, int mantissa, int bias) {
-  int exponent = (bits & 0x7fff) >> mantissa;
-  int fraction = bits & ((1 << mantissa) - 1);
-  double value;
-  if (exponent == 2 * bias + 1)
-    value = fraction ? std::nan("") : HUGE_VAL;
-  else if (exponent == 0)
-    value = std::ldexp(double(fraction), 1 - bias - mantissa);
-  else
-    value = std::ldexp(double(fraction | (1 << mantissa)), exponent - bias - mantissa);
-  return std::copysign(value, bits & 0x8000 ? -1.0 : 1.0);
+double fusion::decodeF16(uint16_t bits) {
+  // As a float's, the exponent field is off by the difference of the biases; the product is exact, for subnormal
+  // numbers too.
+  uint32_t magnitude = uint32_t(bits & 0x7fff) << 13;
+  float value = llvm::bit_cast<float>(magnitude) * 0x1p112f;
+  if ((bits & 0x7c00) == 0x7c00)
+    value = llvm::bit_cast<float>(magnitude | 0x7f800000);
+  return bits & 0x8000 ? -value : value;
 }
-
-double fusion::decodeF16(uint16_t bits) { return decodeSmall(bits, 10, 15); }
 uint16_t fusion::encodeF16(double value) { return encodeSmall(value, 10, 15); }
 double fusion::decodeBF16(uint16_t bits) { return llvm::bit_cast<float>(uint32_t(bits) << 16); }
 uint16_t fusion::encodeBF16(double value) { return encodeSmall(value, 7, 127); }

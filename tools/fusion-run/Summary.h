@@ -1,0 +1,50 @@
+//===- Summary.h - What was fused, measured and compared ----------*- C++ -*-===//
+
+#ifndef FUSION_TOOLS_FUSION_RUN_SUMMARY_H
+#define FUSION_TOOLS_FUSION_RUN_SUMMARY_H
+
+#include "fusion/Execution/Compare.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace fusion {
+
+/// Operations of the entry's call tree.
+struct Fusion {
+  struct Item {
+    std::string name, location;
+  };
+  /// Fused kernels: operations that carry `fusion.kernel`, and space-mapping graphs that are not lowered yet.
+  std::vector<Item> kernels;
+  /// Computations on tensors that stand outside of kernels. Destinations (`tensor.empty`, `linalg.fill`) and views do
+  /// not count.
+  std::vector<Item> opaque;
+};
+
+Fusion findFusion(mlir::ModuleOp module, llvm::StringRef entry);
+
+/// "file:line:col", or "-" if the operation has no place in a file.
+std::string describe(mlir::Location location);
+
+struct Summary {
+  std::string target;
+  Fusion fusion;
+  double scheduleSeconds = 0, compileSeconds = 0;
+  std::vector<double> runSeconds;
+  uint64_t peakBytes = 0;
+  /// One per result that was compared.
+  std::vector<Comparison> comparisons;
+
+  bool isOk() const;
+  double getMinSeconds() const;
+  double getMedianSeconds() const;
+  void printJson(llvm::raw_ostream &os) const;
+  /// What was fused and what was not, in words.
+  void printReport(llvm::raw_ostream &os) const;
+};
+
+/// An array on one line, elided when it is long.
+void printArray(llvm::raw_ostream &os, const HostArray &array);
+
+} // namespace fusion
+
+#endif // FUSION_TOOLS_FUSION_RUN_SUMMARY_H

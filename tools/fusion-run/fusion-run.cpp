@@ -1,0 +1,432 @@
+//===- fusion-run.cpp - Run a program and compare its results ---------------===//
+//
+// Exit status: 0 if the program ran and every expected result matched, 1 on a mismatch, 2 on any other error.
+//
+//===------------------------------------------------------------------------===//
+
+#include "Case.h"
+#include "Diagnostics.h"
+#include "Inputs.h"
+#include "Summary.h"
+
+#include "fusion/CPU/Passes.h"
+#include "fusion/Execution/Npy.h"
+#include "fusion/Execution/RunOnCpu.h"
+#include "fusion/Normalize/Passes.h"
+#include "fusion/Pipelines/Pipelines.h"
+#include "fusion/Reference/Interpreter.h"
+#include "fusion/Runtime/Runtime.h"
+#include "fusion/SpaceMap/SpaceMap.h"
+#include "fusion/Spaces/Passes.h"
+#include "fusion/Tiles/Passes.h"
+#include "fusion/Version.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <chrono>
+
+using namespace fusion;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("fusion-run options");
+
+static cl::opt<std::string> modelFile(cl::Positional, cl::desc("<model.mlir>"), cl::cat(category));
+static cl::opt<std::string> entryName("entry", cl::desc("The function to run; main by default"),
+                                      cl::value_desc("name"), cl::cat(category));
+static cl::list<std::string> inputSpecs(
+    "input",
+    cl::desc("An argument, in their order: @file.npy, <type>=<generator> such as 8x128xf32=random:7, a generator "
+             "alone for a static argument (random[:seed], ones, zeros, iota, value:<number>), or a scalar"),
+    cl::value_desc("spec"), cl::cat(category));
+static cl::list<std::string> expectedSpecs(
+    "expected", cl::desc("A result to compare with, in their order: @file.npy or what --input takes. 'reference' "
+                         "once compares all results with those of the reference interpreter"),
+    cl::value_desc("spec"), cl::cat(category));
+static cl::list<std::string> outputFiles("output", cl::desc("A file to write a result to, in their order"),
+                                         cl::value_desc("@file.npy"), cl::cat(category));
+static cl::opt<double> rtolOption("rtol", cl::desc("Relative tolerance; a default per element type, or the case's"),
+                                  cl::init(-1), cl::cat(category));
+static cl::opt<double> atolOption("atol", cl::desc("Absolute tolerance; a default per element type, or the case's"),
+                                  cl::init(-1), cl::cat(category));
+static cl::opt<std::string> targetName("target", cl::desc("cpu (compile and run, the default) or reference (interpret "
+                                                          "the text)"),
+                                       cl::init("cpu"), cl::cat(category));
+static cl::opt<std::string> cpuName("cpu", cl::desc("Instruction set for --target=cpu: host, generic, avx2, avx512"),
+                                    cl::init("host"), cl::cat(category));
+static cl::opt<unsigned> repeatCount("repeat",
+                                     cl::desc("Measured runs; with more than one there is a run before that warms up"),
+                                     cl::init(1), cl::cat(category));
+static cl::opt<bool> asJson("json", cl::desc("Print one JSON object"), cl::cat(category));
+static cl::opt<bool> wantsReport("report", cl::desc("Say what was fused and why the rest was not"), cl::cat(category));
+static cl::opt<std::string> caseDirectory("case",
+                                          cl::desc("A folder with model.mlir, case.json, input_<k>.npy and "
+                                                   "expected_<k>.npy: runs and compares it"),
+                                          cl::value_desc("folder"), cl::cat(category));
+static cl::opt<bool> runsBench("bench", cl::desc("With --case: bench.mlir on random arguments of the bench shapes"),
+                               cl::cat(category));
+static cl::opt<std::string> stagePipeline("stage",
+                                          cl::desc("A pass pipeline to run before the program is executed"),
+                                          cl::value_desc("pipeline"), cl::cat(category));
+static cl::opt<bool> noFuse("no-fuse", cl::desc("Compile every operation by itself"), cl::cat(category));
+static cl::opt<bool> narrowF64("narrow-f64", cl::desc("Compute f64 islands of an f32 program in f32"),
+                               cl::cat(category));
+
+/// LLVM's shared library has an option of this name, too; ours takes its place once main runs.
+static cl::opt<unsigned> &getThreadOption() {
+  static cl::opt<unsigned> *option = [] {
+    if (cl::Option *other = cl::getRegisteredOptions().lookup("threads"))
+      other->removeArgument();
+    return new cl::opt<unsigned>("threads", cl::desc("Threads; 0 (the default) for FUSION_THREADS or all CPUs"),
+                                 cl::init(0), cl::cat(category));
+  }();
+  return *option;
+}
+
+static double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static int fail(const llvm::Twine &what) {
+  llvm::errs() << "fusion-run: error: " << what << '\n';
+  return 2;
+}
+
+namespace {
+
+class Runner {
+public:
+  Runner(mlir::MLIRContext &context, LineDiagnostics &diagnostics) : context(context), diagnostics(diagnostics) {}
+
+  int run(llvm::StringRef model);
+  std::optional<TestCase> testCase;
+
+private:
+  int parse(llvm::StringRef model);
+  int readInputs();
+  int readExpected();
+  int applyStage();
+  int execute(std::vector<HostArray> &results);
+  int executeReference(std::vector<HostArray> &results);
+  int executeCpu(std::vector<HostArray> &results);
+  int finish(const std::vector<HostArray> &results);
+  int failAt(mlir::Location location, const llvm::Twine &what) {
+    mlir::emitError(location, what);
+    return 2;
+  }
+  /// After a failure: a line for it, unless a diagnostic has been printed.
+  int failIn(llvm::Error error) {
+    std::string text = llvm::toString(std::move(error));
+    if (!diagnostics.hasError())
+      mlir::emitError(mlir::FileLineColLoc::get(&context, inputName, 0, 0), text);
+    return 2;
+  }
+
+  mlir::MLIRContext &context;
+  LineDiagnostics &diagnostics;
+  std::string inputName, entry;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::FunctionOpInterface function;
+  std::vector<HostArray> inputs, expected;
+  Summary summary;
+};
+
+} // namespace
+
+int Runner::parse(llvm::StringRef model) {
+  inputName = model.str();
+  if (model != "-" && llvm::sys::fs::is_directory(model))
+    return fail(model + ": is a directory");
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(model, /*IsText=*/true);
+  if (!file)
+    return fail(model + ": " + file.getError().message());
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return diagnostics.hasError() ? 2 : fail(model + ": could not be parsed");
+  function = module->lookupSymbol<mlir::FunctionOpInterface>(entry);
+  if (!function)
+    return failAt(module->getLoc(), "there is no function '" + entry + "'; --entry names another");
+  return 0;
+}
+
+int Runner::readInputs() {
+  llvm::ArrayRef<mlir::Type> types = function.getArgumentTypes();
+  std::vector<std::string> specs(inputSpecs.begin(), inputSpecs.end());
+  if (specs.empty() && testCase) {
+    for (unsigned i = 0; i < types.size(); ++i) {
+      if (!runsBench)
+        specs.push_back("@" + (i < testCase->inputs.size() || testCase->inputs.empty()
+                                   ? testCase->getInputFile(i)
+                                   : testCase->getPath("input_" + std::to_string(i) + ".npy")));
+      else
+        specs.push_back((i < testCase->benchInputs.size() ? testCase->benchInputs[i] + "=" : "") + "random:" +
+                        std::to_string(i));
+    }
+  }
+  if (specs.size() != types.size())
+    return failAt(function.getLoc(), "'" + entry + "' takes " + llvm::Twine(types.size()) + " arguments, " +
+                                         llvm::Twine(specs.size()) + " are given by --input");
+  for (auto [number, spec, type] : llvm::enumerate(specs, types)) {
+    llvm::Expected<HostArray> array = makeInput(spec, type);
+    if (!array)
+      return failAt(function.getLoc(),
+                    "argument " + llvm::Twine(number) + " of '" + entry + "': " + llvm::toString(array.takeError()));
+    inputs.push_back(std::move(*array));
+  }
+  return 0;
+}
+
+int Runner::readExpected() {
+  llvm::ArrayRef<mlir::Type> types = function.getResultTypes();
+  std::vector<std::string> specs(expectedSpecs.begin(), expectedSpecs.end());
+  if (specs.size() == 1 && specs[0] == "reference") {
+    llvm::SmallVector<HostArray> results;
+    if (mlir::failed(interpret(*module, entry, inputs, results)))
+      return 2;
+    expected.assign(results.begin(), results.end());
+    return 0;
+  }
+  if (specs.empty() && testCase && !runsBench)
+    for (unsigned i = 0; i < types.size(); ++i)
+      specs.push_back("@" + (i < testCase->results.size() || testCase->results.empty()
+                                 ? testCase->getResultFile(i)
+                                 : testCase->getPath("expected_" + std::to_string(i) + ".npy")));
+  if (specs.size() > types.size())
+    return failAt(function.getLoc(), "'" + entry + "' has " + llvm::Twine(types.size()) + " results, " +
+                                         llvm::Twine(specs.size()) + " are given by --expected");
+  for (auto [number, spec, type] : llvm::zip(llvm::seq<size_t>(0, specs.size()), specs, types)) {
+    llvm::Expected<HostArray> array = makeInput(spec, type);
+    if (!array)
+      return failAt(function.getLoc(), "expected result " + llvm::Twine(number) + " of '" + entry +
+                                           "': " + llvm::toString(array.takeError()));
+    expected.push_back(std::move(*array));
+  }
+  return 0;
+}
+
+int Runner::applyStage() {
+  if (stagePipeline.empty())
+    return 0;
+  mlir::PassManager passes(&context);
+  llvm::StringRef pipeline = llvm::StringRef(stagePipeline).trim();
+  if (pipeline.consume_front("builtin.module(") && !pipeline.consume_back(")"))
+    return fail("--stage: 'builtin.module(' is not closed");
+  std::string problem;
+  llvm::raw_string_ostream os(problem);
+  if (mlir::failed(mlir::parsePassPipeline(pipeline, passes, os))) {
+    llvm::StringRef first = llvm::StringRef(problem).trim().split('\n').first;
+    return fail("--stage: " + (first.empty() ? llvm::StringRef("the pipeline cannot be parsed") : first));
+  }
+  double start = now();
+  if (mlir::failed(passes.run(*module)))
+    return diagnostics.hasError() ? 2 : fail("--stage: a pass failed");
+  summary.scheduleSeconds = now() - start;
+  return 0;
+}
+
+int Runner::executeReference(std::vector<HostArray> &results) {
+  summary.fusion = findFusion(*module, entry);
+  summary.compileSeconds = summary.scheduleSeconds;
+  HostBuffer::resetPeak();
+  uint64_t before = HostBuffer::getLiveBytes();
+  for (unsigned i = 0; i < repeatCount; ++i) {
+    llvm::SmallVector<HostArray> outputs;
+    double start = now();
+    if (mlir::failed(interpret(*module, entry, inputs, outputs)))
+      return diagnostics.hasError() ? 2 : fail("the program could not be interpreted");
+    summary.runSeconds.push_back(now() - start);
+    results.assign(outputs.begin(), outputs.end());
+  }
+  summary.peakBytes = HostBuffer::getPeakBytes() - before;
+  return 0;
+}
+
+int Runner::executeCpu(std::vector<HostArray> &results) {
+  CpuCompileOptions options;
+  options.code.target = cpuName;
+  options.fuse = !noFuse;
+  unsigned threads = getThreadOption();
+  options.threads = threads;
+  options.narrowF64 = narrowF64;
+  options.onTiles = [&](mlir::ModuleOp tiles) { summary.fusion = findFusion(tiles, entry); };
+  if (fusion_rt_set_thread_count(int32_t(threads)) != FUSION_OK)
+    return fail(llvm::Twine("--threads: ") + fusion_rt_last_error());
+  CpuCompileTimes times;
+  auto compiled = compileForCpu(*module, options, &times);
+  if (!compiled)
+    return failIn(compiled.takeError());
+  summary.scheduleSeconds += times.scheduleSeconds;
+  summary.compileSeconds = summary.scheduleSeconds + times.codegenSeconds;
+  auto call = (*compiled)->prepare(entry, inputs);
+  if (!call)
+    return failIn(call.takeError());
+  fusion_rt_reset_memory_statistics();
+  for (unsigned i = 0; i < repeatCount + (repeatCount > 1); ++i) {
+    double start = now();
+    if (llvm::Error error = call->invoke())
+      return failIn(std::move(error));
+    if (i > 0 || repeatCount == 1)
+      summary.runSeconds.push_back(now() - start);
+  }
+  FusionMemoryStatistics memory;
+  if (fusion_rt_memory_statistics(&memory) == FUSION_OK)
+    summary.peakBytes = memory.peak_bytes;
+  auto outputs = call->takeResults();
+  if (!outputs)
+    return failIn(outputs.takeError());
+  results.assign(outputs->begin(), outputs->end());
+  // The memory of the results belongs to the compiled module's run-time; copies outlive it.
+  for (HostArray &result : results) {
+    llvm::Expected<HostArray> copy = HostArray::createUninitialized(result.getKind(), result.getShape());
+    if (!copy)
+      return failIn(copy.takeError());
+    std::memcpy(copy->getMutableData(), result.getData(), result.getSizeInBytes());
+    result = std::move(*copy);
+  }
+  return 0;
+}
+
+int Runner::finish(const std::vector<HostArray> &results) {
+  for (auto [number, result, want] : llvm::zip(llvm::seq<size_t>(0, expected.size()), results, expected)) {
+    Tolerance tolerance = getDefaultTolerance(want.getKind());
+    if (testCase && testCase->tolerance && isFloat(want.getKind()))
+      tolerance = *testCase->tolerance;
+    if (rtolOption >= 0)
+      tolerance.rtol = rtolOption;
+    if (atolOption >= 0)
+      tolerance.atol = atolOption;
+    summary.comparisons.push_back(compare(result, want, tolerance));
+    if (!summary.comparisons.back().ok)
+      llvm::errs() << describe(function.getLoc()) << ": error: result " << number << " of '" << entry
+                   << "' does not match: " << summary.comparisons.back().problem << '\n';
+  }
+  for (auto [file, result] : llvm::zip(outputFiles, results))
+    if (llvm::Error error = writeNpy(llvm::StringRef(file).ltrim('@'), result))
+      return fail(llvm::toString(std::move(error)));
+  if (asJson)
+    summary.printJson(llvm::outs());
+  if (wantsReport) {
+    llvm::raw_ostream &os = asJson ? llvm::errs() : llvm::outs();
+    summary.printReport(os);
+    for (const std::string &remark : diagnostics.getRemarks())
+      os << "  " << remark << '\n';
+  }
+  if (!asJson && !wantsReport && outputFiles.empty()) {
+    if (expected.empty())
+      for (auto [number, result] : llvm::enumerate(results)) {
+        llvm::outs() << "result " << number << ": ";
+        printArray(llvm::outs(), result);
+        llvm::outs() << '\n';
+      }
+    else if (summary.isOk())
+      llvm::outs() << "ok: " << summary.comparisons.size()
+                   << (summary.comparisons.size() == 1 ? " result matches\n" : " results match\n");
+  }
+  return summary.isOk() ? 0 : 1;
+}
+
+int Runner::run(llvm::StringRef model) {
+  entry = !entryName.empty() ? entryName : testCase ? testCase->entry : "main";
+  summary.target = targetName;
+  if (int status = parse(model))
+    return status;
+  if (outputFiles.size() > function.getNumResults())
+    return failAt(function.getLoc(), "'" + entry + "' has " + llvm::Twine(function.getNumResults()) + " results, " +
+                                         llvm::Twine(outputFiles.size()) + " are to be written by --output");
+  if (int status = readInputs())
+    return status;
+  if (int status = readExpected())
+    return status;
+  mlir::Location location = function.getLoc();
+  if (int status = applyStage())
+    return status;
+  std::vector<HostArray> results;
+  if (int status = targetName == "cpu" ? executeCpu(results) : executeReference(results))
+    return status;
+  // The function may be gone by now; its place is still that of the text.
+  (void)location;
+  return finish(results);
+}
+
+/// What can be wrong with options by themselves.
+static int checkOptions() {
+  if (targetName != "cpu" && targetName != "reference")
+    return fail("--target=" + targetName + " is unknown; cpu and reference are accepted");
+  if (modelFile.empty() && caseDirectory.empty())
+    return fail("no program is given: name a file or a --case");
+  if (repeatCount == 0)
+    return fail("--repeat=0 runs nothing");
+  if (runsBench && caseDirectory.empty())
+    return fail("--bench needs --case");
+  if (rtolOption.getNumOccurrences() && !(rtolOption >= 0))
+    return fail("--rtol must not be negative");
+  if (atolOption.getNumOccurrences() && !(atolOption >= 0))
+    return fail("--atol must not be negative");
+  if (noFuse && targetName != "cpu")
+    return fail("--no-fuse needs --target=cpu");
+  for (const std::string &file : outputFiles)
+    if (!llvm::StringRef(file).starts_with("@"))
+      return fail("--output=" + file + ": a file is written @file.npy");
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::setBugReportMsg("This is a fault of Fusion " FUSION_VERSION
+                        ", not of LLVM. Please report it to the developers of Fusion with the command line, the input "
+                        "and the text below.\n");
+  cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) { os << "Fusion version " FUSION_VERSION "\n"; });
+  mlir::registerAllPasses();
+  registerNormalizePasses();
+  registerSpacesPasses();
+  registerTilesPasses();
+  registerCPUPasses();
+  registerPipelines();
+  getThreadOption();
+  cl::HideUnrelatedOptions(category);
+  if (!cl::ParseCommandLineOptions(argc, argv, "Runs a program and compares its results\n", &llvm::errs()))
+    return 2;
+  if (int status = checkOptions())
+    return status;
+
+  std::optional<TestCase> testCase;
+  std::string model = modelFile;
+  if (!caseDirectory.empty()) {
+    llvm::Expected<TestCase> read = readCase(caseDirectory);
+    if (!read)
+      return fail(llvm::toString(read.takeError()));
+    testCase = std::move(*read);
+    if (model.empty())
+      model = testCase->getPath(runsBench ? "bench.mlir" : "model.mlir");
+  }
+
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<spacemap::SpaceMapDialect>();
+  mlir::MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
+  LineDiagnostics diagnostics(context, model);
+  if (wantsReport) {
+    mlir::remark::RemarkCategories all;
+    all.all = ".*";
+    (void)mlir::remark::enableOptimizationRemarks(
+        context, nullptr, std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), all, /*printAsEmitRemarks=*/true);
+  }
+  Runner runner(context, diagnostics);
+  runner.testCase = std::move(testCase);
+  return runner.run(model);
+}
