@@ -58,6 +58,11 @@ Value createSlice(OpBuilder &builder, Location loc, Value tensor, const Box &box
     Value empty = tensor::EmptyOp::create(builder, loc, box.sizes, elementType);
     return linalg::FillOp::create(builder, loc, fill.getInputs()[0], empty).getResult(0);
   }
+  // A static slice stands right behind what it is taken from, so that it does not come between operations that fuse.
+  OpBuilder::InsertionGuard guard(builder);
+  auto isStatic = [](OpFoldResult value) { return isa<Attribute>(value); };
+  if (llvm::all_of(box.offsets, isStatic) && llvm::all_of(box.sizes, isStatic))
+    builder.setInsertionPointAfterValue(tensor);
   SmallVector<OpFoldResult> strides(box.sizes.size(), builder.getIndexAttr(1));
   Value slice = tensor::ExtractSliceOp::create(builder, loc, tensor, box.offsets, box.sizes, strides);
   SplatElementsAttr splat;

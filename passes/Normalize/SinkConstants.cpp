@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace fusion {
 #define GEN_PASS_DEF_SINKCONSTANTS
@@ -18,6 +19,7 @@ struct SinkConstants : fusion::impl::SinkConstantsBase<SinkConstants> {
   using SinkConstantsBase::SinkConstantsBase;
 
   void runOnOperation() override {
+    llvm::SetVector<Operation *> sunk;
     getOperation()->walk([&](linalg::GenericOp op) {
       Block *body = op.getBody();
       OpBuilder builder = OpBuilder::atBlockBegin(body);
@@ -31,12 +33,16 @@ struct SinkConstants : fusion::impl::SinkConstantsBase<SinkConstants> {
           Operation *&copy = copies[constant];
           if (!copy) {
             copy = builder.clone(*constant);
+            sunk.insert(constant);
             ++numSunk;
           }
           operand.set(copy->getResult(0));
         }
       });
     });
+    for (Operation *constant : sunk)
+      if (constant->use_empty())
+        constant->erase();
   }
 };
 

@@ -21,10 +21,11 @@ def Generalize : Pass<"fusion-generalize"> {
     Example:
 
     ```mlir
+    // %x : tensor<8xf32>; %e : tensor<8xf32>
     %0 = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
     // becomes
-    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
-        ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
     ^bb0(%in: f32, %out: f32):
       %1 = math.exp %in : f32
       linalg.yield %1 : f32
@@ -46,7 +47,11 @@ def DropDeadResults : Pass<"fusion-drop-dead-results"> {
     Example:
 
     ```mlir
-    %0:2 = linalg.generic ... outs(%max, %position : tensor<8xf32>, tensor<8xi64>) {
+    // %x : tensor<4x8xf32>; %max : tensor<4xf32>; %position : tensor<4xi64>
+    %0:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>,
+                                            affine_map<(d0, d1) -> (d0)>],
+                           iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<4x8xf32>) outs(%max, %position : tensor<4xf32>, tensor<4xi64>) {
     ^bb0(%in: f32, %out: f32, %at: i64):
       %1 = linalg.index 1 : index
       %2 = arith.index_cast %1 : index to i64
@@ -54,13 +59,15 @@ def DropDeadResults : Pass<"fusion-drop-dead-results"> {
       %4 = arith.cmpf ogt, %in, %out : f32
       %5 = arith.select %4, %2, %at : i64
       linalg.yield %3, %5 : f32, i64
-    } -> (tensor<8xf32>, tensor<8xi64>)
+    } -> (tensor<4xf32>, tensor<4xi64>)
     // becomes, if %0#1 is unused
-    %0 = linalg.generic ... outs(%max : tensor<8xf32>) {
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+                         iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<4x8xf32>) outs(%max : tensor<4xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %3 = arith.maximumf %in, %out : f32
-      linalg.yield %3 : f32
-    } -> tensor<8xf32>
+      %1 = arith.maximumf %in, %out : f32
+      linalg.yield %1 : f32
+    } -> tensor<4xf32>
     ```
   }];
   let statistics = [Statistic<"numResults", "results-dropped", "Results dropped">,
@@ -76,7 +83,9 @@ def DetachInits : Pass<"fusion-detach-inits"> {
     Example:
 
     ```mlir
-    %0 = linalg.generic ... ins(%x : tensor<8xf32>) outs(%filled : tensor<8xf32>) {
+    // %x : tensor<8xf32>; %filled : tensor<8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%filled : tensor<8xf32>) {
     ^bb0(%in: f32, %out: f32):
       %1 = math.exp %in : f32
       linalg.yield %1 : f32
@@ -102,17 +111,21 @@ def InlineScalars : Pass<"fusion-inline-scalars"> {
     Example:
 
     ```mlir
+    // %x : tensor<8xf32>
     %zero = arith.constant dense<0.0> : tensor<f32>
-    %0 = linalg.generic {indexing_maps = [#id, #scalar, #id], ...}
+    %e = tensor.empty() : tensor<8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]}
         ins(%x, %zero : tensor<8xf32>, tensor<f32>) outs(%e : tensor<8xf32>) {
     ^bb0(%in: f32, %in_0: f32, %out: f32):
       %1 = arith.maximumf %in, %in_0 : f32
       linalg.yield %1 : f32
     } -> tensor<8xf32>
     // becomes
-    %0 = linalg.generic {indexing_maps = [#id, #id], ...} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    %cst = arith.constant 0.0 : f32
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %cst = arith.constant 0.0 : f32
       %1 = arith.maximumf %in, %cst : f32
       linalg.yield %1 : f32
     } -> tensor<8xf32>
@@ -135,10 +148,13 @@ def SimplifyScalars : Pass<"fusion-simplify-scalars"> {
     Example:
 
     ```mlir
+    // %x : f32
+    %minus_infinity = arith.constant 0xFFF0000000000000 : f64
     %0 = arith.extf %x : f32 to f64
     %1 = arith.cmpf oeq, %0, %minus_infinity : f64
     // becomes
-    %1 = arith.cmpf oeq, %x, %minus_infinity_f32 : f32
+    %cst = arith.constant 0xFF800000 : f32
+    %1 = arith.cmpf oeq, %x, %cst : f32
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
@@ -163,6 +179,9 @@ def MergeExtents : Pass<"fusion-merge-extents"> {
     Example:
 
     ```mlir
+    // %x : tensor<?x4x8xf32>; %y : tensor<?x8xf32>
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
     %n = tensor.dim %x, %c0 : tensor<?x4x8xf32>
     %0 = affine.apply affine_map<()[s0] -> (s0 * 4)>()[%n]
     %1 = arith.divsi %0, %c4 : index
@@ -191,14 +210,20 @@ def SplitAsserts : Pass<"fusion-split-asserts"> {
     Example:
 
     ```mlir
-    %0 = linalg.generic ... ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    // %x : tensor<8xf32>
+    %cst = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
     ^bb0(%in: f32, %out: f32):
       %1 = arith.cmpf one, %in, %cst : f32
       cf.assert %1, "zero element"
-      ...
-    }
+      %2 = math.log %in : f32
+      linalg.yield %2 : f32
+    } -> tensor<8xf32>
     // becomes
-    %all = linalg.generic {..., iterator_types = ["reduction"]} ins(%x : tensor<8xf32>) outs(%true : tensor<i1>) {
+    %all = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>],
+                           iterator_types = ["reduction"]} ins(%x : tensor<8xf32>) outs(%true : tensor<i1>) {
     ^bb0(%in: f32, %out: i1):
       %1 = arith.cmpf one, %in, %cst : f32
       %2 = arith.andi %1, %out : i1
@@ -226,19 +251,23 @@ def FoldGenerators : Pass<"fusion-fold-generators"> {
     Example:
 
     ```mlir
-    %0 = linalg.generic {indexing_maps = [#id1], ...} outs(%e : tensor<8xi64>) {
+    %e = tensor.empty() : tensor<8xi64>
+    %f = tensor.empty() : tensor<4x8xi64>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        outs(%e : tensor<8xi64>) {
     ^bb0(%out: i64):
       %1 = linalg.index 0 : index
       %2 = arith.index_cast %1 : index to i64
       linalg.yield %2 : i64
     } -> tensor<8xi64>
-    %3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1)>, #id2], ...}
-        ins(%0 : tensor<8xi64>) outs(%f : tensor<4x8xi64>) {
+    %3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                         iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<8xi64>) outs(%f : tensor<4x8xi64>) {
     ^bb0(%in: i64, %out: i64):
       linalg.yield %in : i64
     } -> tensor<4x8xi64>
     // becomes
-    %3 = linalg.generic {indexing_maps = [#id2], ...} outs(%f : tensor<4x8xi64>) {
+    %3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
+                         iterator_types = ["parallel", "parallel"]} outs(%f : tensor<4x8xi64>) {
     ^bb0(%out: i64):
       %1 = linalg.index 1 : index
       %2 = arith.index_cast %1 : index to i64
@@ -266,10 +295,19 @@ def PushSlices : Pass<"fusion-push-slices"> {
     Example:
 
     ```mlir
-    %0 = linalg.generic ... ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) { ... }
+    // %x : tensor<4x8xf32>
+    %e = tensor.empty() : tensor<4x8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %2 = math.exp %in : f32
+      linalg.yield %2 : f32
+    } -> tensor<4x8xf32>
     %1 = tensor.extract_slice %0[0, 0] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
     // becomes
     %0 = tensor.extract_slice %x[0, 0] [4, 4] [1, 1] : tensor<4x8xf32> to tensor<4x4xf32>
+    %f = tensor.empty() : tensor<4x4xf32>
     %1 = linalg.generic ... ins(%0 : tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) { ... }
     ```
   }];
@@ -283,9 +321,29 @@ def NarrowF64 : Pass<"fusion-narrow-f64"> {
   let description = [{
     An island is a set of tensor operations on f64 whose values all come from narrower floats or constants and all end
     in narrower floats or other types. PyTorch exports the variance of LayerNorm so. This pass computes islands in f32.
-    It changes numbers, so it is off unless asked for: `--fusion-normalize=narrow-f64`.
+    It changes numbers, so it is off unless asked for: `--fusion-normalize=narrow-f64=true`.
 
-    Example: the f64 mean of a widened f32 tensor becomes an f32 mean.
+    Example:
+
+    ```mlir
+    // %x : tensor<8xf32>
+    %e = tensor.empty() : tensor<8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %1 = arith.extf %in : f32 to f64
+      %2 = math.exp %1 : f64
+      %3 = arith.truncf %2 : f64 to f32
+      linalg.yield %3 : f32
+    } -> tensor<8xf32>
+    // becomes
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %1 = math.exp %in : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -298,7 +356,25 @@ def SinkConstants : Pass<"fusion-sink-constants"> {
     A body that captures a scalar constant gets its own copy, so that a body says by itself what it computes. Runs last,
     since canonicalisation moves constants out again.
 
-    Example: see `fusion-inline-scalars`.
+    Example:
+
+    ```mlir
+    // %x : tensor<8xf32>; %e : tensor<8xf32>
+    %cst = arith.constant 0.0 : f32
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %1 = arith.maximumf %in, %cst : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    // becomes
+    %0 = linalg.generic ... ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %cst = arith.constant 0.0 : f32
+      %1 = arith.maximumf %in, %cst : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    ```
   }];
   let statistics = [Statistic<"numSunk", "sunk", "Constants copied into a body">];
 }
