@@ -35,7 +35,7 @@ public:
   }
 
   void build() {
-    builder.setInsertionPointAfter(group.back()->op);
+    builder.setInsertionPointAfter(getPlace());
     nameDims();
     collectOutputs();
     createGraph();
@@ -45,6 +45,27 @@ public:
   }
 
 private:
+  /// The graph stands behind its last operator and behind what it reads: that may have moved behind an earlier graph.
+  Operation *getPlace() {
+    Operation *place = group.back()->op;
+    auto visit = [&](Value value) {
+      Operation *definition = value ? replaced.lookupOrDefault(value).getDefiningOp() : nullptr;
+      if (definition && definition->getBlock() == &block && place->isBeforeInBlock(definition))
+        place = definition;
+    };
+    for (Operator *op : group) {
+      for (const TracedValue &operand : op->operands)
+        visit(operand.root);
+      for (Value capture : op->fusible.captures)
+        visit(capture);
+      for (const Dims &loop : op->loops)
+        for (DimTable::Dim dim : alignment.table.resolve(loop))
+          if (auto extent = dyn_cast<Value>(alignment.table.getExtent(dim)))
+            visit(extent);
+    }
+    return place;
+  }
+
   //===--- Dimensions ---===//
 
   void nameDims() {

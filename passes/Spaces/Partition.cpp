@@ -1,0 +1,221 @@
+//===- Partition.cpp - spacemap-partition ---------------------------------===//
+
+#include "SplitGraph.h"
+#include "TemporalSlice.h"
+
+#include "fusion/Schedule/Schedule.h"
+#include "fusion/Schedule/Spatial.h"
+#include "fusion/Spaces/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Format.h"
+
+#include <limits>
+
+namespace fusion {
+#define GEN_PASS_DEF_SPACEMAPPARTITION
+#include "fusion/Spaces/Passes.h.inc"
+} // namespace fusion
+
+using namespace mlir;
+using namespace fusion;
+using namespace fusion::spacemap;
+
+namespace {
+
+/// What is known of one part.
+struct Evaluation {
+  bool isFeasible = false;
+  double seconds = std::numeric_limits<double>::infinity();
+  /// A named reason why the part is no good kernel, with details.
+  std::string reason;
+};
+
+/// A part that no schedule fits runs all the same, in one block and off chip; that is the last resort.
+constexpr double penaltySeconds = 10;
+
+class Partitioner {
+public:
+  Partitioner(GraphOp graph, const Target &target, const ScheduleOptions &options, bool byProfit)
+      : graph(graph), target(target), options(options), byProfit(byProfit), units(getUnits(graph)) {}
+
+  /// The parts, in an order that respects their dependences.
+  std::vector<SmallVector<unsigned>> run() {
+    unsigned numUnits = units.size();
+    std::vector<double> best(numUnits + 1, std::numeric_limits<double>::infinity());
+    std::vector<unsigned> start(numUnits + 1, 0);
+    best[0] = 0;
+    for (unsigned begin = 0; begin < numUnits; ++begin) {
+      unsigned failures = 0;
+      for (unsigned end = begin + 1; end <= numUnits && failures < maxFailures; ++end) {
+        auto [seconds, isFeasible] = evaluateSegment(begin, end);
+        failures = isFeasible ? 0 : failures + 1;
+        if (best[begin] + seconds < best[end]) {
+          best[end] = best[begin] + seconds;
+          start[end] = begin;
+        }
+      }
+    }
+    SmallVector<std::pair<unsigned, unsigned>> segments;
+    for (unsigned end = numUnits; end > 0; end = start[end])
+      segments.emplace_back(start[end], end);
+    std::vector<SmallVector<unsigned>> parts;
+    for (auto [begin, end] : llvm::reverse(segments))
+      llvm::append_range(parts, getComponents(units, getRange(begin, end)));
+    return parts;
+  }
+
+  /// Says why mappings between different parts were cut.
+  void explain(ArrayRef<SmallVector<unsigned>> parts) {
+    llvm::DenseMap<Operation *, unsigned> partOf;
+    for (auto [index, part] : llvm::enumerate(parts))
+      for (unsigned unit : part)
+        for (Operation *op : units[unit])
+          partOf[op] = index;
+    llvm::SetVector<std::pair<unsigned, unsigned>> explained;
+    graph.getBody().walk([&](Operation *op) {
+      auto consumer = partOf.find(op);
+      if (consumer == partOf.end())
+        return;
+      for (Value operand : op->getOperands()) {
+        while (auto broadcast = operand.getDefiningOp<OneToAllOp>())
+          operand = broadcast.getSource();
+        auto producer = partOf.find(operand.getDefiningOp());
+        if (producer == partOf.end() || producer->second == consumer->second ||
+            !explained.insert({producer->second, consumer->second}))
+          continue;
+        SmallVector<unsigned> merged(parts[producer->second]);
+        llvm::append_range(merged, parts[consumer->second]);
+        llvm::sort(merged);
+        std::string reason = compare(merged, parts[producer->second], parts[consumer->second]);
+        remark::missed(op->getLoc(), remark::RemarkOpts::name("NotFused").category("spacemap"))
+            << "not fused with its operand: " << reason;
+      }
+    });
+  }
+
+  ArrayRef<Unit> getUnitList() const { return units; }
+
+private:
+  /// So many extensions in a row that do not fit end a part: what comes later would not make it smaller.
+  static constexpr unsigned maxFailures = 6;
+
+  static SmallVector<unsigned> getRange(unsigned begin, unsigned end) {
+    return llvm::to_vector(llvm::seq(begin, end));
+  }
+
+  std::pair<double, bool> evaluateSegment(unsigned begin, unsigned end) {
+    double seconds = 0;
+    bool isFeasible = true;
+    for (const SmallVector<unsigned> &component : getComponents(units, getRange(begin, end))) {
+      const Evaluation &evaluation = evaluate(component);
+      isFeasible &= evaluation.isFeasible;
+      // Without profit, the fewest kernels win.
+      seconds += !evaluation.isFeasible ? penaltySeconds + component.size() : byProfit ? evaluation.seconds : 1;
+    }
+    // A single unit has to run in any case.
+    return {isFeasible || end - begin == 1 ? seconds : std::numeric_limits<double>::infinity(), isFeasible};
+  }
+
+  const Evaluation &evaluate(const SmallVector<unsigned> &part) {
+    auto [it, isNew] = evaluations.try_emplace(part);
+    if (!isNew)
+      return it->second;
+    Evaluation &evaluation = it->second;
+
+    // A trial graph, with stand-ins for the tensors that other parts would supply.
+    OpBuilder builder(graph);
+    SmallVector<Operation *> standIns;
+    SmallVector<SubgraphResult> results;
+    GraphOp trial = extractSubgraph(
+        builder, graph, units, part,
+        [&](Value space) {
+          auto type = cast<SpaceType>(space.getType());
+          SmallVector<OpFoldResult> shape;
+          for (StringAttr dim : type.getDims())
+            shape.push_back(graph.getExtent(dim));
+          OpBuilder outside(graph);
+          auto empty = tensor::EmptyOp::create(outside, graph.getLoc(), shape, type.getElementType());
+          standIns.push_back(empty);
+          return SubgraphInput{empty, SmallVector<StringAttr>(type.getDims())};
+        },
+        results);
+    trial->moveBefore(graph);
+
+    SmallVector<StringAttr> legal = getLegalSpatialDims(trial);
+    std::string reason;
+    FailureOr<Schedule> schedule = findSchedule(
+        trial, target, options, [](GraphOp graph, StringAttr dim) { return succeeded(planTemporal(graph, dim)); },
+        &reason);
+    if (failed(schedule)) {
+      evaluation.reason = (legal.empty() ? "no-parallel-dim: no dimension can be cut into independent blocks, and "
+                                         : "footprint: ") +
+                          reason;
+    } else {
+      evaluation.isFeasible = true;
+      evaluation.seconds = schedule->seconds;
+    }
+    trial.erase();
+    for (Operation *op : standIns)
+      op->erase();
+    return evaluation;
+  }
+
+  std::string compare(const SmallVector<unsigned> &merged, const SmallVector<unsigned> &first,
+                      const SmallVector<unsigned> &second) {
+    const Evaluation &together = evaluate(merged);
+    if (!together.isFeasible)
+      return together.reason;
+    double fused = together.seconds * 1e6, apart = (evaluate(first).seconds + evaluate(second).seconds) * 1e6;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (fused < apart)
+      os << "not-profitable: with its other neighbours each of the two is predicted to be faster apart";
+    else
+      os << "not-profitable: predicted " << llvm::format("%.1f", fused) << " us in one kernel, "
+         << llvm::format("%.1f", apart) << " us in two";
+    return text;
+  }
+
+  GraphOp graph;
+  const Target &target;
+  const ScheduleOptions &options;
+  bool byProfit;
+  std::vector<Unit> units;
+  std::map<SmallVector<unsigned>, Evaluation> evaluations;
+};
+
+struct PartitionPass : fusion::impl::SpaceMapPartitionBase<PartitionPass> {
+  using SpaceMapPartitionBase::SpaceMapPartitionBase;
+
+  void runOnOperation() override {
+    llvm::Expected<Target> machine = getTarget(target, threads);
+    if (!machine) {
+      emitError(getOperation().getLoc()) << llvm::toString(machine.takeError());
+      return signalPassFailure();
+    }
+    ScheduleOptions options;
+    options.temporal = temporal;
+    SmallVector<GraphOp> graphs;
+    getOperation().walk([&](GraphOp graph) { graphs.push_back(graph); });
+    for (GraphOp graph : graphs) {
+      if (graph.getBlockSizes() || !graph.getBody().getOps<TemporalOp>().empty())
+        continue; // sliced already
+      materializeOutputs(graph);
+      Partitioner partitioner(graph, *machine, options, byProfit);
+      std::vector<SmallVector<unsigned>> parts = partitioner.run();
+      numKernels += parts.size();
+      if (parts.size() <= 1)
+        continue;
+      ++numCuts;
+      partitioner.explain(parts);
+      splitGraph(graph, partitioner.getUnitList(), parts);
+    }
+  }
+};
+
+} // namespace
