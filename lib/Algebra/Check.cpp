@@ -235,3 +235,35 @@ LogicalResult fusion::algebra::checkUpdate(ExprContext &context, const UpdatePla
   }
   return success();
 }
+
+LogicalResult fusion::algebra::checkPostponed(ExprContext &context, Expr f, Reducer reducer, const Postponed &postponed,
+                                              std::string &reason, unsigned seed) {
+  std::mt19937_64 random(seed);
+  Expr y = accumulated(context, postponed.inner.type());
+  unsigned passed = 0;
+  for (unsigned round = 0; round < numRounds; ++round) {
+    Draw draw({f, postponed.inner, postponed.outer}, random);
+    double direct = 0, inner = 0, largest = 0;
+    for (unsigned i = 0; i < numElements; ++i) {
+      Assignment values = draw.assignment(i, true);
+      double element = evaluate(f, values, &largest), moved = evaluate(postponed.inner, values, &largest);
+      direct = i == 0 ? element : combineValues(reducer, direct, element);
+      inner = i == 0 ? moved : combineValues(postponed.reducer, inner, moved);
+    }
+    Assignment values = draw.assignment(0, true);
+    values[y.get()] = inner;
+    double outer = evaluate(postponed.outer, values, &largest);
+    if (!isUsable(direct, outer))
+      continue;
+    if (!agree(direct, outer, largest)) {
+      llvm::raw_string_ostream(reason) << "postponing " << postponed.outer.str() << " gives " << outer << " instead of "
+                                       << direct << " at " << describe(values);
+      return failure();
+    }
+    ++passed;
+  }
+  if (passed >= numRequired)
+    return success();
+  reason = "postponing " + postponed.outer.str() + " could not be checked: too few points are in range";
+  return failure();
+}

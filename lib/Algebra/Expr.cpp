@@ -331,7 +331,7 @@ Expr ExprContext::advance(Expr expr) {
 //===----------------------------------------------------------------------===//
 
 static bool isPositiveReduction(const LeafFacts &facts, bool orZero) {
-  if (facts.positive)
+  if (facts.positive || (orZero && facts.notNegative))
     return true;
   if (!facts.reducer || !facts.source)
     return false;

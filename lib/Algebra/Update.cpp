@@ -107,6 +107,8 @@ static void addGuards(ExprContext &context, Expr f, UpdatePlan &plan) {
     if (reducer == Reducer::Sum && isPositive(leaf) && divides)
       plan.zeroStates.push_back(leaf);
   }
+  if (!plan.infiniteStates.empty() || !plan.zeroStates.empty())
+    plan.restore = plan.states.front().update;
   if (plan.infiniteStates.empty() || plan.dominated)
     return;
   // Nothing accumulated yet: a factor that overflows must not make 0 * inf of it.

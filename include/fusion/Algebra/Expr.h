@@ -75,6 +75,8 @@ class ExprContext;
 struct LeafFacts {
   /// Greater than zero, except that a reduction that has seen nothing may still be at its identity.
   bool positive = false;
+  /// Not less than zero.
+  bool notNegative = false;
   /// The reducer, where the leaf is a reduction (`State`), else not set.
   std::optional<spacemap::Reducer> reducer;
   /// What that reduction reduces; null if not known. Over leaves of the same context.
@@ -158,6 +160,9 @@ public:
   ExprContext &operator=(const ExprContext &) = delete;
 
   mlir::MLIRContext *getContext() const { return context; }
+
+  /// How many distinct expressions there are; grows with each new leaf, so that it can make names unique.
+  unsigned size() const { return nodes.size(); }
 
   /// A leaf; two leaves are the same if role, name and type are.
   Expr leaf(Role role, llvm::StringRef name, mlir::Type type, LeafFacts facts = {});

@@ -51,6 +51,10 @@ struct Postponed {
 std::optional<Postponed> postpone(ExprContext &context, Expr f, spacemap::Reducer reducer,
                                   llvm::function_ref<bool(Expr)> movable);
 
+/// Checks by evaluation at random points that `postponed` gives the reduction of `f`; failure comes with a text in `reason`.
+llvm::LogicalResult checkPostponed(ExprContext &context, Expr f, spacemap::Reducer reducer, const Postponed &postponed,
+                                   std::string &reason, unsigned seed = 1);
+
 /// Whether `bound` is provably an upper bound of `value` once `value` is among what `bound` has seen: `bound` is the maximum of
 /// `value`, or a maximum with it. Float conversions are looked through.
 bool isUpperBound(Expr bound, Expr value);

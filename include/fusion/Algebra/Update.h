@@ -43,6 +43,9 @@ struct UpdatePlan {
   /// Whether an old state at its identity may be replaced by the new state in the update (so that the quotient is 1) because the
   /// accumulated value is known to be at its own identity as long as that is so. If not, `update` guards itself.
   bool dominated = true;
+  /// Takes the first accumulated value from the stand-ins (old states) to the true final states (new states), where there are
+  /// any `infiniteStates` or `zeroStates`: `y` itself unless a state has stayed at its identity, then what the reduction gives there, NaN for `sum exp(x - m)`. Else null.
+  Expr restore;
 };
 
 /// Synthesises the update of the reduction of `f`. Without an update the result is nothing, and `reason` says why.

@@ -22,6 +22,8 @@ protected:
     auto result = postpone(context, f, reducer, [](Expr) { return true; });
     if (!result)
       return "none";
+    std::string reason;
+    EXPECT_TRUE(llvm::succeeded(checkPostponed(context, f, reducer, *result, reason))) << reason;
     return fusion::spacemap::stringifyReducer(result->reducer).str() + " of " + result->inner.str() + ", then " +
            result->outer.str();
   }
@@ -104,4 +106,12 @@ TEST_F(Separability, PostponesMonotoneFunctionsOfMaxima) {
   EXPECT_EQ(postponed(context.mul(x, d), Reducer::Max), "none");
   EXPECT_EQ(postponed(unary(ExprKind::Tanh, context.sub(x, d)), Reducer::Min), "min of x, then tanh(y - d)");
   EXPECT_EQ(postponed(unary(ExprKind::Abs, context.sub(x, d)), Reducer::Max), "none");
+}
+
+TEST_F(Separability, RefusesAPlantedPostponement) {
+  Expr f = context.mul(context.mul(x, d), v);
+  std::string reason;
+  Postponed planted{context.mul(x, v), context.div(accumulated(context, f64), d), Reducer::Sum};
+  EXPECT_TRUE(llvm::failed(checkPostponed(context, f, Reducer::Sum, planted, reason)));
+  EXPECT_EQ(reason.substr(0, 24), "postponing y / d gives -") << reason;
 }
