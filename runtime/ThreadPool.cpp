@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -23,6 +24,8 @@
 using namespace fusion::runtime;
 
 namespace {
+
+constexpr int32_t maxThreads = 4096;
 
 /// A parallel loop in progress.
 struct Loop {
@@ -78,7 +81,14 @@ void relax() {
 #endif
 }
 
-int32_t availableCpus() {
+/// What the environment asks for, else the CPUs that the process may use.
+int32_t defaultThreads() {
+  if (const char *text = std::getenv("FUSION_THREADS")) {
+    char *end = nullptr;
+    long count = std::strtol(text, &end, 10);
+    if (end != text && *end == 0 && count > 0 && count <= maxThreads)
+      return int32_t(count);
+  }
 #if defined(__linux__)
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
@@ -179,14 +189,14 @@ FusionExecutor executor() {
 extern "C" {
 
 FusionStatus fusion_rt_set_thread_count(int32_t count) {
-  if (count < 0 || count > 4096)
+  if (count < 0 || count > maxThreads)
     return report(FUSION_INVALID_ARGUMENT, "the number of threads must be between 0 and 4096");
   wantedThreads.store(count);
   return FUSION_OK;
 }
 
 int32_t fusion_rt_thread_count(void) {
-  static const int32_t available = availableCpus();
+  static const int32_t available = defaultThreads();
   int32_t wanted = wantedThreads.load();
   return wanted ? wanted : available;
 }

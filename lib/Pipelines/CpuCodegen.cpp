@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -47,7 +46,10 @@ static void buildBufferize(OpPassManager &pm) {
 
 /// Structured operations on buffers to scalar and vector code.
 static void buildKernels(OpPassManager &pm, unsigned vectorBits) {
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  CPUVectorizeOptions vectors;
+  vectors.vectorBits = vectorBits;
+  pm.addNestedPass<func::FuncOp>(createCPUVectorize(vectors));
+  pm.addNestedPass<func::FuncOp>(createCPUVectorMath());
   pm.addPass(createCPUOutlineParallel());
   cleanUp(pm);
 }
@@ -71,9 +73,10 @@ static void buildToLLVM(OpPassManager &pm) {
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expand));
-  pm.addPass(createConvertVectorToLLVMPass());
+  // Functions without an instruction are called element by element, which leaves vector.extract.
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
   FinalizeMemRefToLLVMConversionPassOptions memory;

@@ -66,8 +66,8 @@ typedef void (*FusionRangeFunction)(void *context, int64_t begin, int64_t end);
    otherwise it returns the status. */
 FUSION_RT_EXPORT FusionStatus fusion_rt_parallel_for(FusionRangeFunction function, void *context, int64_t count);
 
-/* Number of threads that work on a parallel loop, the caller among them. 0 sets the default: the number of CPUs that the
-   process may use. Takes effect at the next parallel loop. */
+/* Number of threads that work on a parallel loop, the caller among them. 0 sets the default: the value of the
+   environment variable FUSION_THREADS, if it is a number, else the number of CPUs that the process may use. Takes effect at the next parallel loop. */
 FUSION_RT_EXPORT FusionStatus fusion_rt_set_thread_count(int32_t count);
 FUSION_RT_EXPORT int32_t fusion_rt_thread_count(void);
 
