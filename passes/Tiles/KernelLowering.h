@@ -55,6 +55,9 @@ private:
   /// The tile that `root` is computed into; a reduction's is initialised.
   mlir::FailureOr<Tile> makeDestination(Value root);
   mlir::FailureOr<Tile> makeReductionDestination(spacemap::AllToOneOp root);
+  /// A space that is computed into a slice of a result, and element by element from `root`, so that `root` can be
+  /// computed there as well; null if there is none.
+  Value findLender(Value root);
   /// A scratch tile that `root` reads last and can overwrite.
   std::optional<Tile> findReusable(Value root, llvm::ArrayRef<Value> inlined);
   /// Adds to `outputs` the reductions of `root` that can be done in the same pass.
@@ -89,6 +92,8 @@ private:
   llvm::DenseMap<Value, Tile> tiles;
   /// Slices of results (or of collected tensors) that a space is computed into.
   llvm::DenseMap<Value, Tile> claims;
+  /// What was computed in the claimed slice of another space before that one (`findLender`).
+  llvm::DenseMap<Value, Value> loans;
   /// Corrected states of accumulations, by update.
   llvm::DenseMap<Value, Tile> kept;
   /// Packed copies by what they are copies of.

@@ -113,6 +113,25 @@ std::optional<Tile> KernelLowering::findReusable(Value root, ArrayRef<Value> inl
   return found;
 }
 
+Value KernelLowering::findLender(Value root) {
+  if (plan.isPinned(root))
+    return {};
+  unsigned level = plan.getLevel(root);
+  for (Value reader : plan.getConsumers(root)) {
+    auto claim = claims.find(reader);
+    if (claim == claims.end() || !reader.getDefiningOp<MapOp>() || loans.contains(reader) ||
+        plan.getLevel(reader) != level || claim->second.level != level ||
+        getSpace(reader).getElementType() != getSpace(root).getElementType() ||
+        plan.dropUnits(getSpace(root).getDims(), level).size() != claim->second.axes.size())
+      continue;
+    // Everyone else has read `root` by the time `reader` overwrites it.
+    if (llvm::all_of(plan.getConsumers(root),
+                     [&](Value other) { return other == reader || plan.dependsOn(reader, other); }))
+      return reader;
+  }
+  return {};
+}
+
 FailureOr<Tile> KernelLowering::makeDestination(Value root) {
   if (std::optional<unsigned> state = plan.getState(root)) {
     if (failed(prepareOverwrite(*state, root)))
@@ -120,8 +139,14 @@ FailureOr<Tile> KernelLowering::makeDestination(Value root) {
     return stateTiles[*state];
   }
   auto claim = claims.find(root);
-  if (claim != claims.end())
-    return claim->second;
+  if (claim != claims.end()) {
+    auto loan = loans.find(root);
+    return loan != loans.end() ? tiles[loan->second] : claim->second;
+  }
+  if (Value lender = findLender(root)) {
+    loans[lender] = root;
+    return claims[lender];
+  }
   return build.makeScratch(plan.getLevel(root), root.getLoc(), getSpace(root).getDims(),
                            getSpace(root).getElementType());
 }
@@ -410,8 +435,12 @@ SmallVector<Tile> KernelLowering::emitGeneric(unsigned level, Location loc, Arra
   SmallVector<int> positions;
   for (auto &[leaf, tile] : leaves) {
     int position = inputs.size();
+    // The old state is in the tile that is overwritten, also where others now read a saved copy.
+    auto state = dyn_cast<BlockArgument>(leaf);
+    Value old = state ? stateTiles[state.getArgNumber()].tensor : tile.tensor;
     for (auto [index, output] : llvm::enumerate(outputs))
-      if (!output.reduction && output.destination.tensor == tile.tensor && output.destination.axes == tile.axes)
+      if (!output.reduction && (output.destination.tensor == tile.tensor || output.destination.tensor == old) &&
+          output.destination.axes == tile.axes)
         position = -1 - static_cast<int>(index);
     AffineMap map = getMap(tile.axes);
     for (auto [index, input] : llvm::enumerate(inputs))
@@ -422,6 +451,15 @@ SmallVector<Tile> KernelLowering::emitGeneric(unsigned level, Location loc, Arra
       continue;
     inputs.push_back(tile.tensor);
     maps.push_back(map);
+  }
+  // Coordinates alone give no shape: what is reduced over them needs an operand that is not read.
+  SmallVector<StringAttr> shapeless = llvm::to_vector(llvm::make_filter_range(dims, [&](StringAttr dim) {
+    return llvm::none_of(outputs, [&](const Output &output) { return llvm::is_contained(output.destination.axes, dim); }) &&
+           llvm::none_of(leaves, [&](auto &leaf) { return llvm::is_contained(leaf.second.axes, dim); });
+  }));
+  if (!shapeless.empty()) {
+    inputs.push_back(build.makeScratch(level, loc, shapeless, builder.getI8Type()).tensor);
+    maps.push_back(getMap(shapeless));
   }
   SmallVector<utils::IteratorType> iterators(dims.size(), utils::IteratorType::parallel);
   SmallVector<Type> types;
