@@ -5,7 +5,7 @@ Environment variables:
                              as text and as bytecode.
   FUSION_THREADS=N           passed on to the tools: threads of the CPU run-time.
 
-Substitutions: %fusion_src, %fusion_obj, %fusion_bin (folders), %fusion_plugin (shared library), %python, %cmake, %cxx,
+Substitutions: %fusion_src, %fusion_obj, %fusion_bin (folders), %fusion_plugin (shared library), %python, %cmake, %cxx, %cc,
 %mlir_dir, %fusion_version, and fusion-opt, fusion-run, ..., mlir-opt-22, FileCheck, not, count, split-file by name.
 """
 
@@ -49,10 +49,11 @@ config.substitutions += [
     ("%fusion_obj", config.fusion_binary_dir),
     ("%fusion_bin", fusion_bin),
     ("%fusion_plugin", os.path.join(config.fusion_library_dir, "FusionPlugin.so")),
-    ("%fusion_version", re.escape(config.fusion_version)),
+    ("%fusion_version", config.fusion_version),
     ("%python", config.python),
     ("%cmake", config.cmake),
     ("%cxx", config.cxx_compiler),
+    ("%cc", config.c_compiler),
     ("%mlir_dir", config.mlir_cmake_dir),
     ("%llvm_tools", config.llvm_tools_dir),
 ]

@@ -99,6 +99,7 @@ def SpaceMap_GraphOp : SpaceMap_Op<"graph", [
     Example:
 
     ```mlir
+    // %x : tensor<8x16xf32>
     %sum = spacemap.graph dims [m = 8, n = 16] ins(%a = %x : tensor<8x16xf32>) blocks [m = 4] {
       %0 = spacemap.source %a [m, n] : tensor<8x16xf32> -> !spacemap.space<[m, n], f32>
       %1 = spacemap.all_to_one %0 along [n] sum : !spacemap.space<[m, n], f32> -> !spacemap.space<[m], f32>
@@ -141,8 +142,12 @@ def SpaceMap_SourceOp : SpaceMap_Op<"source", [Pure, SpaceMap_InGraph]> {
     list. Each use of an input may have its own source, with other dimensions. Inside `spacemap.temporal` along a
     dimension of the list, the source is the current slice.
 
-    Example: `%0 = spacemap.source %a [l, k] : tensor<8x16xf32> -> !spacemap.space<[k, l], f32>` reads a transposed
-    view when the graph lists `k` before `l`.
+    Example, a transposed view, as the graph lists `k` before `l`:
+
+    ```mlir
+    // dims [k = 16, l = 8]; %a : tensor<8x16xf32>
+    %0 = spacemap.source %a [l, k] : tensor<8x16xf32> -> !spacemap.space<[k, l], f32>
+    ```
   }];
   let arguments = (ins SpaceMap_GraphInput:$input, StrArrayAttr:$axes);
   let results = (outs SpaceMap_SpaceType:$result);
@@ -156,7 +161,12 @@ def SpaceMap_IndexOp : SpaceMap_Op<"index", [Pure, SpaceMap_InGraph]> {
     Masks and positional terms are computed from coordinates, not loaded. Inside a block or a slice it still counts
     from the start of the dimension.
 
-    Example: `%i = spacemap.index m : !spacemap.space<[m], index>`
+    Example:
+
+    ```mlir
+    // dims [m = 8]
+    %i = spacemap.index m : !spacemap.space<[m], index>
+    ```
   }];
   let arguments = (ins StrAttr:$dim);
   let results = (outs SpaceMap_SpaceType:$result);
@@ -167,7 +177,12 @@ def SpaceMap_IndexOp : SpaceMap_Op<"index", [Pure, SpaceMap_InGraph]> {
 def SpaceMap_OneToAllOp : SpaceMap_Op<"one_to_all", [Pure, SpaceMap_InGraph]> {
   let summary = "One-to-All mapping: each element feeds all elements along new dimensions";
   let description = [{
-    Example: `%1 = spacemap.one_to_all %0 along [n] : !spacemap.space<[m], f32> -> !spacemap.space<[m, n], f32>`
+    Example:
+
+    ```mlir
+    // dims [m = 8, n = 16]; %0 : !spacemap.space<[m], f32>
+    %1 = spacemap.one_to_all %0 along [n] : !spacemap.space<[m], f32> -> !spacemap.space<[m, n], f32>
+    ```
   }];
   let arguments = (ins SpaceMap_SpaceType:$source, StrArrayAttr:$along);
   let results = (outs SpaceMap_SpaceType:$result);
@@ -184,7 +199,11 @@ def SpaceMap_AllToOneOp : SpaceMap_Op<"all_to_one", [Pure, SpaceMap_InGraph]> {
     are signed. A reduction over an empty range is the reducer's identity. The order of combination is not defined.
 
     Example:
-    `%1 = spacemap.all_to_one %0 along [n] sum : !spacemap.space<[m, n], f32> -> !spacemap.space<[m], f32>`
+
+    ```mlir
+    // dims [m = 8, n = 16]; %0 : !spacemap.space<[m, n], f32>
+    %1 = spacemap.all_to_one %0 along [n] sum : !spacemap.space<[m, n], f32> -> !spacemap.space<[m], f32>
+    ```
   }];
   let arguments = (ins SpaceMap_SpaceType:$source, StrArrayAttr:$along, SpaceMap_Reducer:$reducer);
   let results = (outs SpaceMap_SpaceType:$result);
@@ -206,6 +225,7 @@ def SpaceMap_MapOp : SpaceMap_Op<"map", [SpaceMap_InGraph, RecursiveMemoryEffect
     Example:
 
     ```mlir
+    // dims [m = 8, n = 16]; %0 : !spacemap.space<[m, n], f32>; %1 : !spacemap.space<[m, n], f32>
     %2 = spacemap.map (%a = %0, %b = %1 : !spacemap.space<[m, n], f32>, !spacemap.space<[m, n], f32>) {
       %3 = arith.addf %a, %b : f32
       spacemap.yield %3 : f32
@@ -243,6 +263,7 @@ def SpaceMap_TemporalOp : SpaceMap_Op<"temporal", [RecursiveMemoryEffects, Recur
     Example:
 
     ```mlir
+    // dims [m = 8, n = 16]; %a : tensor<8x16xf32>; %zero : !spacemap.space<[m], f32>
     %sum = spacemap.temporal along n by 4 (%s = %zero : !spacemap.space<[m], f32>) {
       %0 = spacemap.source %a [m, n] : tensor<8x16xf32> -> !spacemap.space<[m, n], f32>
       %1 = spacemap.all_to_one %0 along [n] sum : !spacemap.space<[m, n], f32> -> !spacemap.space<[m], f32>
@@ -285,7 +306,14 @@ def SpaceMap_SeenOp : SpaceMap_Op<"seen", [Pure, SpaceMap_InGraph]> {
     Only inside `spacemap.temporal` along `dim`. With it a mean over the whole dimension can be tracked by the mean of
     what has been seen.
 
-    Example: `%n = spacemap.seen n : !spacemap.space<[], index>`
+    Example:
+
+    ```mlir
+    // dims [n = 16]
+    spacemap.temporal along n by 4 () {
+      %n = spacemap.seen n : !spacemap.space<[], index>
+    }
+    ```
   }];
   let arguments = (ins StrAttr:$dim);
   let results = (outs SpaceMap_SpaceType:$result);
