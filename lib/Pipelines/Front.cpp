@@ -6,8 +6,6 @@ using namespace mlir;
 
 namespace fusion {
 
-void buildSpacesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {}
-
 void buildToTilesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
   if (!options.fuse)
     return;

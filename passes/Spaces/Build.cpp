@@ -36,8 +36,9 @@ public:
 
   void build() {
     builder.setInsertionPointAfter(getPlace());
-    nameDims();
+    // Outputs first: a reshape that only they see may split dimensions further.
     collectOutputs();
+    nameDims();
     createGraph();
     for (Operator *op : group)
       spaces[op->op.getResult(0)] = emit(*op);
