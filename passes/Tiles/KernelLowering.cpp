@@ -124,7 +124,10 @@ LogicalResult KernelLowering::emitBlock(Block *block, ValueRange destinations) {
     Tile tile = getTile(value, 0);
     if (!isClaim[index])
       tile = build.copy(0, output.getLoc(), tile, slices[index]);
-    TileBuilder::SliceOperands slice = build.getSliceOperands(getNames(cast<ArrayAttr>(output.getAxes()[index])), 0);
+    SmallVector<StringAttr> axes = getNames(cast<ArrayAttr>(output.getAxes()[index]));
+    if (build.isEmpty(axes, 0))
+      continue;
+    TileBuilder::SliceOperands slice = build.getSliceOperands(axes, 0);
     OpBuilder builder = OpBuilder::atBlockEnd(cast<scf::InParallelOp>(block->getTerminator()).getBody());
     tensor::ParallelInsertSliceOp::create(builder, output.getLoc(), tile.tensor, destinations[index], slice.offsets,
                                           slice.sizes, slice.strides);
@@ -243,8 +246,11 @@ LogicalResult KernelLowering::emitTemporal(TemporalOp loop) {
     const Tile &whole = inits[numStates + index];
     Value argument = forOp.getRegionIterArg(numStates + index);
     TileBuilder::SliceOperands operands = getCollectedSlice(build, whole.axes, dim);
-    Value part = tensor::ExtractSliceOp::create(inner, loc, argument, operands.offsets, operands.sizes,
-                                                operands.strides);
+    Value part = build.isEmpty(whole.axes, 1)
+                     ? build.makeEmpty(1, loc, whole.axes, cast<SpaceType>(value.getType()).getElementType())
+                     : tensor::ExtractSliceOp::create(inner, loc, argument, operands.offsets, operands.sizes,
+                                                      operands.strides)
+                           .getResult();
     collectedSlices.push_back(Tile{part, whole.axes, /*isScratch=*/false, 1});
     isClaim.push_back(claims.try_emplace(value, collectedSlices.back()).second);
   }
@@ -265,6 +271,10 @@ LogicalResult KernelLowering::emitTemporal(TemporalOp loop) {
     Tile tile = getTile(value, 1);
     if (!isClaim[index])
       tile = build.copy(1, loc, tile, collectedSlices[index]);
+    if (build.isEmpty(tile.axes, 1)) {
+      yielded.push_back(forOp.getRegionIterArg(numStates + index));
+      continue;
+    }
     TileBuilder::SliceOperands operands = getCollectedSlice(build, tile.axes, dim);
     yielded.push_back(tensor::InsertSliceOp::create(inner, loc, tile.tensor,
                                                     forOp.getRegionIterArg(numStates + index), operands.offsets,

@@ -66,12 +66,23 @@ TileBuilder::SliceOperands TileBuilder::getSliceOperands(ArrayRef<StringAttr> ax
   return operands;
 }
 
+bool TileBuilder::isEmpty(ArrayRef<StringAttr> axes, unsigned level) {
+  return llvm::any_of(axes, [&](StringAttr axis) { return isZeroInteger(getRange(axis, level).size); });
+}
+
+Value TileBuilder::makeEmpty(unsigned level, Location loc, ArrayRef<StringAttr> axes, Type elementType) {
+  return tensor::EmptyOp::create(at(level), loc, getSliceOperands(axes, level).sizes, elementType);
+}
+
 Tile TileBuilder::slice(unsigned level, Location loc, Value whole, ArrayRef<StringAttr> axes, unsigned rangeLevel) {
   SmallVector<StringAttr> kept = plan.dropUnits(axes, rangeLevel);
   bool isWhole = kept.size() == axes.size() &&
                  llvm::all_of(axes, [&](StringAttr axis) { return getRange(axis, rangeLevel).isWhole; });
   if (isWhole)
     return Tile{whole, kept, /*isScratch=*/false, level};
+  if (isEmpty(axes, rangeLevel))
+    return Tile{makeEmpty(level, loc, kept, cast<RankedTensorType>(whole.getType()).getElementType()), kept,
+                /*isScratch=*/false, level};
   SliceOperands operands = getSliceOperands(axes, rangeLevel);
   SmallVector<int64_t> shape;
   for (StringAttr axis : kept)
@@ -97,6 +108,8 @@ Tile TileBuilder::getSource(SourceOp source, unsigned level) {
 
 Tile TileBuilder::makeScratch(unsigned level, Location loc, ArrayRef<StringAttr> axes, Type elementType) {
   SmallVector<StringAttr> kept = plan.dropUnits(axes, level);
+  if (isEmpty(kept, level))
+    return Tile{makeEmpty(level, loc, kept, elementType), kept, /*isScratch=*/true, level};
   SmallVector<OpFoldResult> bounds, sizes;
   bool isRagged = false;
   int64_t bytes = elementType.isIndex() ? 8 : llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);

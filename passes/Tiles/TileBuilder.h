@@ -64,6 +64,12 @@ public:
   };
   SliceOperands getSliceOperands(llvm::ArrayRef<StringAttr> axes, unsigned level);
 
+  /// Whether a tile over `axes` is known to have no elements. It must not be sliced: a slice at offset 0 of an extent of 0
+  /// does not verify (MLIR 22).
+  bool isEmpty(llvm::ArrayRef<StringAttr> axes, unsigned level);
+  /// A tensor of no elements with the sizes of `axes`.
+  Value makeEmpty(unsigned level, mlir::Location loc, llvm::ArrayRef<StringAttr> axes, mlir::Type elementType);
+
   /// A new scratch tile over `axes` (without those of tile extent 1) with the ranges of `level`.
   Tile makeScratch(unsigned level, mlir::Location loc, llvm::ArrayRef<StringAttr> axes, mlir::Type elementType);
   /// Copies `from` into `into`, which has the same dimensions, perhaps in another order.
