@@ -20,13 +20,15 @@ using namespace fusion::runtime;
 
 namespace fusion::runtime {
 
-/// In front of every block. Linked either in the list of a guard (live) or in that of a class (kept).
+/// In front of every block. Linked either in the list of a guard (live), or in that of a class and by age (kept).
 struct alignas(64) Block {
   size_t requested;
   size_t capacity;
   Guard *guard;
   Block *previous;
   Block *next;
+  Block *older;
+  Block *newer;
   uint32_t sizeClass;
 };
 static_assert(sizeof(Block) == 64, "the user's bytes must stay aligned to 64");
@@ -46,6 +48,8 @@ constexpr size_t keptAnyway = size_t(64) << 20;
 struct Heap {
   std::mutex mutex;
   Block *kept[classCount] = {};
+  Block *oldest = nullptr;
+  Block *newest = nullptr;
   FusionMemoryStatistics statistics = {};
   size_t liveCapacity = 0;
   size_t highestCapacity = 0;
@@ -103,14 +107,29 @@ void unlink(Block *&list, Block *block) {
     block->next->previous = block->previous;
 }
 
-/// Returns all kept blocks to the system; the mutex is held.
-void trim(Heap &h) {
-  for (Block *&list : h.kept)
-    while (Block *block = list) {
-      list = block->next;
-      std::free(block);
-    }
-  h.statistics.kept_bytes = 0;
+void keep(Heap &h, Block *block) {
+  link(h.kept[block->sizeClass], block);
+  block->older = h.newest;
+  block->newer = nullptr;
+  (h.newest ? h.newest->newer : h.oldest) = block;
+  h.newest = block;
+  h.statistics.kept_bytes += block->capacity;
+}
+
+void unkeep(Heap &h, Block *block) {
+  unlink(h.kept[block->sizeClass], block);
+  (block->older ? block->older->newer : h.oldest) = block->newer;
+  (block->newer ? block->newer->older : h.newest) = block->older;
+  h.statistics.kept_bytes -= block->capacity;
+}
+
+/// Returns the oldest kept blocks to the system until no more than `bytes` are kept.
+void trim(Heap &h, size_t bytes) {
+  while (h.oldest && h.statistics.kept_bytes > bytes) {
+    Block *block = h.oldest;
+    unkeep(h, block);
+    std::free(block);
+  }
 }
 
 void freeLocked(Heap &h, Block *block) {
@@ -118,13 +137,9 @@ void freeLocked(Heap &h, Block *block) {
     unlink(block->guard->blocks, block);
   h.statistics.live_bytes -= block->requested;
   h.liveCapacity -= block->capacity;
-  // Keep no more than the program once needed at the same time.
-  if (h.statistics.kept_bytes + block->capacity > std::max(keptAnyway, h.highestCapacity)) {
-    std::free(block);
-    return;
-  }
-  link(h.kept[block->sizeClass], block);
-  h.statistics.kept_bytes += block->capacity;
+  keep(h, block);
+  // No more than the program once needed at the same time.
+  trim(h, std::max(keptAnyway, h.highestCapacity));
 }
 
 Block *allocate(size_t bytes) {
@@ -135,12 +150,11 @@ Block *allocate(size_t bytes) {
   std::lock_guard<std::mutex> lock(h.mutex);
   Block *block = h.kept[sizeClass.index];
   if (block) {
-    unlink(h.kept[sizeClass.index], block);
-    h.statistics.kept_bytes -= sizeClass.capacity;
+    unkeep(h, block);
   } else {
     block = takeFromSystem(sizeClass.capacity);
     if (!block) {
-      trim(h);
+      trim(h, 0);
       block = takeFromSystem(sizeClass.capacity);
     }
     if (!block)
@@ -227,7 +241,7 @@ void fusion_rt_reset_memory_statistics(void) {
 void fusion_rt_trim(void) {
   Heap &h = heap();
   std::lock_guard<std::mutex> lock(h.mutex);
-  trim(h);
+  trim(h, 0);
 }
 
 } // extern "C"

@@ -110,13 +110,14 @@ struct Outliner {
       builder.clone(op, map);
   }
 
-  /// Allocates static scratch of the block loop once per call; on the stack as long as it is small.
+  /// Allocates static scratch of the block loop, at any depth, once per call; on the stack as long as it is small.
   void placeScratch(func::FuncOp body) {
     auto range = *body.getBody().front().getOps<scf::ForOp>().begin();
     SmallVector<memref::AllocOp> scratch;
-    for (auto alloc : range.getBody()->getOps<memref::AllocOp>())
+    range.walk([&](memref::AllocOp alloc) {
       if (alloc.getType().hasStaticShape() && alloc.getType().getLayout().isIdentity() && alloc->getNumOperands() == 0)
         scratch.push_back(alloc);
+    });
     int64_t left = stackBytes;
     for (memref::AllocOp alloc : scratch) {
       // Only with its one deallocation in the same block is its life known to be one iteration.
@@ -129,15 +130,11 @@ struct Outliner {
         }
       if (frees.size() != 1 || isElsewhere)
         continue;
-      MemRefType type = alloc.getType();
-      Type element = type.getElementType();
-      int64_t width = element.isIndex() ? 8 : element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 64;
-      int64_t bytes = llvm::alignTo(type.getNumElements() * width, 64);
-      OpBuilder builder(range);
+      int64_t bytes = getBytes(alloc.getType());
       if (bytes <= left) {
         left -= bytes;
-        builder.setInsertionPointToStart(&body.getBody().front());
-        auto stack = memref::AllocaOp::create(builder, alloc.getLoc(), type, ValueRange(), ValueRange(),
+        OpBuilder builder = OpBuilder::atBlockBegin(&body.getBody().front());
+        auto stack = memref::AllocaOp::create(builder, alloc.getLoc(), alloc.getType(), ValueRange(), ValueRange(),
                                               builder.getI64IntegerAttr(64));
         alloc.getResult().replaceAllUsesWith(stack);
         frees.front().erase();
@@ -147,6 +144,18 @@ struct Outliner {
       alloc->moveBefore(range);
       frees.front()->moveAfter(range);
     }
+  }
+
+  static int64_t getBytes(MemRefType type) {
+    Type element = type.getElementType();
+    int64_t width = 64;
+    if (element.isIndex())
+      width = 8;
+    else if (element.isIntOrFloat())
+      width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    else if (auto vector = dyn_cast<VectorType>(element); vector && vector.getElementType().isIntOrFloat())
+      width = llvm::PowerOf2Ceil(vector.getNumElements()) * llvm::divideCeil(vector.getElementTypeBitWidth(), 8);
+    return llvm::alignTo(type.getNumElements() * width, 64);
   }
 };
 
