@@ -188,8 +188,9 @@ static Value emitNode(OpBuilder &b, Location loc, Expr expr, ValueRange v) {
   case ExprKind::Xor:
     return arith::XOrIOp::create(b, loc, v[0], v[1]);
   case ExprKind::Compare:
-    if (auto predicate = dyn_cast<arith::CmpFPredicateAttr>(expr.attribute()))
-      return arith::CmpFOp::create(b, loc, predicate.getValue(), v[0], v[1]);
+    // Both kinds of predicates are plain integers: the operands tell which it is.
+    if (isFloat)
+      return arith::CmpFOp::create(b, loc, cast<arith::CmpFPredicateAttr>(expr.attribute()).getValue(), v[0], v[1]);
     return arith::CmpIOp::create(b, loc, cast<arith::CmpIPredicateAttr>(expr.attribute()).getValue(), v[0], v[1]);
   case ExprKind::Select:
     return arith::SelectOp::create(b, loc, v[0], v[1], v[2]);

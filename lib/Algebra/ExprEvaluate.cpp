@@ -17,10 +17,10 @@ static double evaluateOpaque(Expr expr, ArrayRef<double> operands) {
   return 1.2 + std::sin(sum);
 }
 
-static bool evaluateCompare(Attribute attribute, double a, double b) {
+static bool evaluateCompare(Attribute attribute, bool isFloat, double a, double b) {
   bool unordered = std::isnan(a) || std::isnan(b);
-  if (auto predicate = dyn_cast<arith::CmpFPredicateAttr>(attribute)) {
-    switch (predicate.getValue()) {
+  if (isFloat) {
+    switch (cast<arith::CmpFPredicateAttr>(attribute).getValue()) {
     case arith::CmpFPredicate::AlwaysFalse:
       return false;
     case arith::CmpFPredicate::AlwaysTrue:
@@ -149,7 +149,7 @@ static double evaluateNode(Expr expr, ArrayRef<double> v) {
   case ExprKind::Xor:
     return static_cast<double>(bits(0) ^ bits(1));
   case ExprKind::Compare:
-    return evaluateCompare(expr.attribute(), v[0], v[1]);
+    return evaluateCompare(expr.attribute(), expr[0].isFloat(), v[0], v[1]);
   case ExprKind::Select:
     return v[0] != 0 ? v[1] : v[2];
   case ExprKind::Opaque:

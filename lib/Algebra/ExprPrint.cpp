@@ -61,9 +61,9 @@ static StringRef functionName(ExprKind op) {
   }
 }
 
-static StringRef comparison(Attribute predicate) {
-  if (auto attr = dyn_cast<arith::CmpFPredicateAttr>(predicate))
-    return arith::stringifyCmpFPredicate(attr.getValue());
+static StringRef comparison(Attribute predicate, bool isFloat) {
+  if (isFloat)
+    return arith::stringifyCmpFPredicate(cast<arith::CmpFPredicateAttr>(predicate).getValue());
   return arith::stringifyCmpIPredicate(cast<arith::CmpIPredicateAttr>(predicate).getValue());
 }
 
@@ -126,7 +126,7 @@ void Expr::print(raw_ostream &os) const {
   case ExprKind::Div:
     return infix(" / ");
   case ExprKind::Compare:
-    return call(comparison(attribute()));
+    return call(comparison(attribute(), (*this)[0].isFloat()));
   case ExprKind::Cast: {
     std::string text;
     llvm::raw_string_ostream(text) << type();

@@ -154,7 +154,7 @@ std::string Planner::planUpdate(unsigned index, unsigned pass) {
     if (isContraction && costly > 2)
       return llvm::formatv("its polynomial update would need {0} contractions", costly);
   }
-  if (update->kind != UpdatePlan::Kind::Simple &&
+  if (options.verify && update->kind != UpdatePlan::Kind::Simple &&
       failed(algebra::checkUpdate(context, *update, reason)))
     return reason;
 

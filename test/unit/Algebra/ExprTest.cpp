@@ -51,6 +51,13 @@ TEST_F(AlgebraTest, Evaluates) {
   EXPECT_TRUE(std::isnan(evaluate(w, values)));
 }
 
+TEST_F(AlgebraTest, ComparesIntegers) {
+  mlir::Type index = mlir::IndexType::get(&mlirContext);
+  Expr i = context.leaf(Role::Varying, "i", index), isZero = context.equal(i, context.constant(0, index));
+  EXPECT_EQ(isZero.str(), "eq(i, 0)");
+  EXPECT_EQ(evaluate(isZero, {{i.get(), 0}}), 1);
+}
+
 TEST_F(AlgebraTest, Substitutes) {
   llvm::DenseMap<const Node *, Expr> replacements = {{x.get(), number(2)}, {v.get(), number(3)}};
   EXPECT_EQ(context.substitute(context.add(context.mul(x, v), w), replacements).str(), "6 + w");
