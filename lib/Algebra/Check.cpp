@@ -11,7 +11,9 @@ using fusion::spacemap::Reducer;
 
 namespace {
 
-constexpr unsigned numElements = 6, numRounds = 600, numRequired = 48;
+constexpr unsigned numElements = 6;
+/// Points are drawn until this many are in range, or given up.
+constexpr unsigned numRounds = 600, numRequired = 48;
 
 double combineValues(Reducer reducer, double a, double b) {
   switch (reducer) {
@@ -176,7 +178,7 @@ LogicalResult fusion::algebra::checkUpdate(ExprContext &context, const UpdatePla
     }
   }
   SmallVector<unsigned> passed(plan.states.size() * 2, 0);
-  for (unsigned round = 0; round < numRounds; ++round) {
+  for (unsigned round = 0; round < numRounds && *llvm::min_element(passed) < numRequired; ++round) {
     Draw draw(roots, random);
     auto compare = [&](unsigned index, bool second, double left, double right, double largest,
                        const Assignment &values) {
@@ -241,7 +243,7 @@ LogicalResult fusion::algebra::checkPostponed(ExprContext &context, Expr f, Redu
   std::mt19937_64 random(seed);
   Expr y = accumulated(context, postponed.inner.type());
   unsigned passed = 0;
-  for (unsigned round = 0; round < numRounds; ++round) {
+  for (unsigned round = 0; round < numRounds && passed < numRequired; ++round) {
     Draw draw({f, postponed.inner, postponed.outer}, random);
     double direct = 0, inner = 0, largest = 0;
     for (unsigned i = 0; i < numElements; ++i) {

@@ -51,9 +51,12 @@ struct TemporalOptions {
   unsigned maxReductionPasses = 1;
   /// How many values one polynomial update may accumulate (counts excluded).
   unsigned maxStates = 4;
+  /// Whether update functions are checked by evaluation. Off only to ask whether a plan exists; a plan that is applied
+  /// has to be checked.
+  bool verify = true;
 };
 
-/// Decides whether and how `graph` can be sliced along `dim`; changes nothing. Every update function in the plan has passed its check. On failure, `reason`
+/// Decides whether and how `graph` can be sliced along `dim`; changes nothing. Every update function in the plan has passed its check (unless `options` say otherwise). On failure, `reason`
 /// (if given) says why in one line; a diagnostic is not emitted.
 mlir::FailureOr<TemporalPlan> planTemporal(GraphOp graph, mlir::StringAttr dim, std::string *reason = nullptr,
                                            const TemporalOptions &options = {});
