@@ -70,12 +70,12 @@ double fusion::predictSeconds(GraphOp graph, const Schedule &schedule, const Tar
     if (op.getNumResults() == 0)
       continue;
     auto type = cast<SpaceType>(op.getResult(0).getType());
-    double repeats = schedule.temporal ? slices : 1;
+    double repeats = schedule.temporal ? slices * schedule.passes : 1;
     double elements = shape.getTileElements(type);
     int64_t bytes = getElementBytes(type.getElementType());
     if (auto source = dyn_cast<SourceOp>(op)) {
       bool inLoop = schedule.temporal && type.hasDim(schedule.temporal);
-      sharedBytes += elements * bytes * (inLoop ? slices : 1);
+      sharedBytes += elements * bytes * (inLoop ? repeats : 1);
     } else if (auto reduce = dyn_cast<AllToOneOp>(op)) {
       auto operand = cast<SpaceType>(reduce.getSource().getType());
       bool inLoop = schedule.temporal && operand.hasDim(schedule.temporal);
@@ -103,7 +103,7 @@ double fusion::predictSeconds(GraphOp graph, const Schedule &schedule, const Tar
   }
 
   double perBlock = compute / target.flops + sharedBytes / target.sharedRate + blockBytes / target.blockRate +
-                    target.blockSeconds * (1 + 0.2 * (slices - 1));
+                    target.blockSeconds * (1 + 0.2 * (slices * schedule.passes - 1));
   double waves = std::ceil(blocks / target.units);
   return target.launchSeconds + std::max(waves * perBlock, getTensorBytes(graph) / target.memoryRate);
 }

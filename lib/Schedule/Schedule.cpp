@@ -29,8 +29,10 @@ public:
     if (options.temporal && !(found && !options.rank))
       for (StringAttr dim : getTemporalCandidates(legal)) {
         // A loop over slices pays off only where something along it is worth cutting.
-        if (whole.getWhole(dim) > 1 && isLegalTemporal(graph, dim))
-          tryTemporal(dim, legal);
+        if (whole.getWhole(dim) <= 64)
+          continue;
+        if (unsigned passes = isLegalTemporal(graph, dim))
+          tryTemporal(dim, legal, passes);
         if (found && !options.rank)
           break;
       }
@@ -64,10 +66,11 @@ private:
     return result;
   }
 
-  void tryTemporal(StringAttr temporal, ArrayRef<StringAttr> legal) {
+  void tryTemporal(StringAttr temporal, ArrayRef<StringAttr> legal, unsigned passes = 1) {
     Schedule schedule;
     schedule.blocks.assign(graph.getNumDims(), 0);
     schedule.temporal = temporal;
+    schedule.passes = passes;
     if (!temporal) {
       tryBlocks(schedule, legal);
       return;
@@ -99,7 +102,7 @@ private:
       shrink(schedule, tiled);
   }
 
-  /// Every combination of powers of two.
+  /// Every combination of powers of two, and of extents that share the dimension out evenly.
   void enumerate(Schedule &schedule, ArrayRef<StringAttr> dims) {
     if (dims.empty()) {
       consider(schedule);
@@ -107,9 +110,12 @@ private:
     }
     int64_t extent = whole.getWhole(dims.front());
     int64_t &block = schedule.blocks[graph.getDimIndex(dims.front())];
-    for (int64_t size : {16, 32, 64, 128, 256, 512}) {
-      if (size >= extent)
-        break;
+    SmallVector<int64_t> sizes = {16, 32, 64, 128, 256, 512};
+    for (int64_t share : {target.units, 2 * target.units})
+      sizes.push_back(llvm::alignTo(llvm::divideCeil(std::max<int64_t>(extent, 1), share), 4));
+    for (int64_t size : sizes) {
+      if (size >= extent || size < 4 || size > 512)
+        continue;
       block = size;
       enumerate(schedule, dims.drop_front());
     }

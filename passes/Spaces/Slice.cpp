@@ -1,6 +1,6 @@
 //===- Slice.cpp - spacemap-slice -----------------------------------------===//
 
-#include "TemporalSlice.h"
+#include "fusion/Spaces/TemporalSlice.h"
 
 #include "fusion/Schedule/Schedule.h"
 #include "fusion/Schedule/Spatial.h"
@@ -47,7 +47,8 @@ struct SlicePass : fusion::impl::SpaceMapSliceBase<SlicePass> {
       options.temporal = temporal;
       options.rank = rank;
       schedule = findSchedule(graph, machine, options, [](GraphOp graph, StringAttr dim) {
-        return succeeded(planTemporal(graph, dim));
+        FailureOr<TemporalPlan> plan = planTemporal(graph, dim);
+        return succeeded(plan) ? plan->numPasses : 0;
       });
       // What no schedule fits is one block that spills to memory.
       if (failed(schedule))

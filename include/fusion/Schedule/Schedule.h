@@ -21,6 +21,8 @@ struct Schedule {
   /// The temporally sliced dimension, or null, and the extent of a slice.
   mlir::StringAttr temporal;
   int64_t step = 0;
+  /// How often the temporal dimension is walked.
+  unsigned passes = 1;
   /// What the cost model predicts.
   double seconds = 0;
 };
@@ -53,8 +55,9 @@ struct ScheduleOptions {
   bool rank = true;
 };
 
-/// Says whether a dimension can be temporally sliced; the scheduler asks only about those it wants to.
-using TemporalLegality = llvm::function_ref<bool(spacemap::GraphOp, mlir::StringAttr)>;
+/// Says how often a dimension has to be walked if it is temporally sliced, or 0 where it cannot be; the scheduler asks
+/// only about those it wants to slice.
+using TemporalLegality = llvm::function_ref<unsigned(spacemap::GraphOp, mlir::StringAttr)>;
 
 /// The best schedule of `graph` within the limits of `target`. On failure, `reason` (if not null) gets a phrase that
 /// says which limit stands in the way.

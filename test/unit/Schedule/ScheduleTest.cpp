@@ -201,7 +201,7 @@ TEST_F(ScheduleTest, TemporalSlicingMakesAttentionSchedulable) {
     ASSERT_TRUE(bool(target));
     ScheduleOptions spatialOnly;
     spatialOnly.temporal = false;
-    auto always = [](GraphOp, StringAttr) { return true; };
+    auto always = [](GraphOp, StringAttr) { return 1u; };
     std::string reason;
     EXPECT_TRUE(failed(findSchedule(graph, *target, spatialOnly, always, &reason)));
     EXPECT_NE(reason.find("bytes on chip"), std::string::npos) << reason;
