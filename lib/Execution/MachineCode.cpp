@@ -56,6 +56,10 @@ void setAttributes(llvm::Module &module, const CpuTarget &target) {
       function.addFnAttr("target-features", target.features);
     function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
     function.addFnAttr(llvm::Attribute::NoUnwind);
+    // A store loop over a tile is made for its size; a library call, with string instructions inside, is much slower on
+    // some (virtual) machines.
+    function.addFnAttr("no-builtin-memset");
+    function.addFnAttr("no-builtin-memcpy");
   }
 }
 
