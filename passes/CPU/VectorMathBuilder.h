@@ -64,8 +64,8 @@ private:
 
   /// The nearest integer of a small `x * factor`, as a number and as an integer.
   std::pair<mlir::Value, mlir::Value> nearest(mlir::Value x, double factor);
-  /// `x * 2^n` for |n| up to twice the range of exponents: gradual underflow, overflow to infinity.
-  mlir::Value scale(mlir::Value x, mlir::Value n);
+  /// 2^(n - 1); 0 for the least n, that of the smallest normal number.
+  mlir::Value halfPower(mlir::Value n);
   /// exp(x) - 1 = (1 + p) * 2^n - 1 with |x| in the range of `exp`.
   struct Exponential {
     mlir::Value p, n;

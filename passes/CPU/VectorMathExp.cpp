@@ -69,13 +69,8 @@ std::pair<Value, Value> VectorMathBuilder::nearest(Value x, double factor) {
   return {number, count};
 }
 
-Value VectorMathBuilder::scale(Value x, Value n) {
-  // In two steps: neither power of two leaves the range of normal numbers.
-  Value half = shiftRight(n, 1);
-  Value rest = arith::SubIOp::create(b, n, half);
-  for (Value part : {half, rest})
-    x = mul(x, fromBits(shiftLeft(addInteger(part, integer(bias)), mantissaBits)));
-  return x;
+Value VectorMathBuilder::halfPower(Value n) {
+  return fromBits(shiftLeft(addInteger(n, integer(bias - 1)), mantissaBits));
 }
 
 //===--- Exponentials ---------------------------------------------------------------------------------------------===//
@@ -99,12 +94,14 @@ VectorMathBuilder::Exponential VectorMathBuilder::reduceExp(Value x) {
 }
 
 Value VectorMathBuilder::exp(Value x) {
-  Exponential e = reduceExp(isDouble() ? clamp(x, -746, 710) : clamp(x, -104, 89));
-  return scale(add(e.p, constant(1)), e.n);
+  // The lower bound is where 2^(n - 1) becomes 0. A gradual underflow would cost hundreds of cycles per vector, and masks make
+  // large negative arguments common.
+  Exponential e = reduceExp(isDouble() ? clamp(x, -708.39, 710) : clamp(x, -87.3, 89));
+  return mul(fma(e.p, constant(2), constant(2)), halfPower(e.n));
 }
 
 Value VectorMathBuilder::exp2(Value x) {
-  x = isDouble() ? clamp(x, -1080, 1025) : clamp(x, -152, 129);
+  x = isDouble() ? clamp(x, -1022, 1024.5) : clamp(x, -126, 128.5);
   auto [number, n] = nearest(x, 1);
   Value r = sub(x, number);
   Value q = isDouble() ? polynomial(r, {0.69314718055994529, 0.24022650695910133, 0.05550410866482007,
@@ -113,13 +110,13 @@ Value VectorMathBuilder::exp2(Value x) {
                                         7.0738209771691693e-09, 4.4347546748407763e-10})
                        : polynomial(r, {0.693147203, 0.240226479, 0.0555033216, 0.00961843857, 0.00133990034,
                                         0.000153532657});
-  return scale(fma(q, r, constant(1)), n);
+  return mul(fma(q, add(r, r), constant(2)), halfPower(n));
 }
 
 Value VectorMathBuilder::expm1(Value x) {
-  Exponential e = reduceExp(isDouble() ? clamp(x, -746, 710) : clamp(x, -104, 89));
+  Exponential e = reduceExp(isDouble() ? clamp(x, -708.39, 710) : clamp(x, -87.3, 89));
   // Far out, the 1 does not count, and 2^n alone could overflow.
-  Value far = sub(scale(add(e.p, constant(1)), e.n), constant(1));
+  Value far = sub(mul(fma(e.p, constant(2), constant(2)), halfPower(e.n)), constant(1));
   Value limit = integer(60);
   Value n = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, e.n, limit).getResult(), integer(-60));
   Value power = fromBits(shiftLeft(addInteger(n, integer(bias)), mantissaBits));

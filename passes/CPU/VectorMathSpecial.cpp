@@ -38,7 +38,7 @@ Value VectorMathBuilder::erf(Value x) {
                            2.753169286954419e-05, -2.7487423703711056e-05, -1.3825576192016965e-05,
                            9.4648252078997858e-07, 2.215114345463809e-06});
   Exponential e = reduceExp(mul(bounded, sub(constant(0), bounded)));
-  Value tail = mul(scale(add(e.p, constant(1)), e.n), g);
+  Value tail = mul(mul(fma(e.p, constant(2), constant(2)), halfPower(e.n)), g);
   Value far = math::CopySignOp::create(b, sub(constant(1), tail), x);
   return select(compare(arith::CmpFPredicate::OLT, size, constant(1)), near, far);
 }

@@ -113,6 +113,10 @@ FailureOr<LoopNest> buildLoopNest(ImplicitLocOpBuilder &b, linalg::GenericOp op)
   SmallVector<int64_t> extentPosition(numLoops), extent(numLoops, ShapedType::kDynamic);
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type && isVectorElement(operand.get().getType())) {
+      dims.emplace_back();
+      continue;
+    }
     if (!type || !type.isStrided() || !isVectorElement(type.getElementType()))
       return failure();
     dims.emplace_back();
@@ -144,9 +148,16 @@ FailureOr<LoopNest> buildLoopNest(ImplicitLocOpBuilder &b, linalg::GenericOp op)
     else
       nest.extents.push_back(b.getIndexAttr(extent[loop]));
   }
-  for (auto [operand, positions] : llvm::zip_equal(op->getOpOperands(), dims))
-    nest.accesses.push_back(buildAccess(b, operand.get(), positions, numLoops));
-  // A dimension of extent 1 may have any stride, and is dropped later; an absent one in an operand of extent 1 as well.
+  for (auto [operand, positions] : llvm::zip_equal(op->getOpOperands(), dims)) {
+    if (isa<MemRefType>(operand.get().getType())) {
+      nest.accesses.push_back(buildAccess(b, operand.get(), positions, numLoops));
+      continue;
+    }
+    Access &scalar = nest.accesses.emplace_back();
+    scalar.flat = operand.get();
+    scalar.element = operand.get().getType();
+    scalar.strides.assign(numLoops, b.getIndexAttr(0));
+  }
   return nest;
 }
 
@@ -303,6 +314,8 @@ static Value toMemory(ImplicitLocOpBuilder &b, Value value, Type element) {
 }
 
 Value loadScalar(ImplicitLocOpBuilder &b, const Access &access, Value offset) {
+  if (!isa<MemRefType>(access.flat.getType()))
+    return toCompute(b, access.flat, access.element);
   return toCompute(b, memref::LoadOp::create(b, access.flat, ValueRange{offset}), access.element);
 }
 

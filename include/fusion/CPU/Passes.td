@@ -59,7 +59,8 @@ def CPUPrepareBufferization : Pass<"fusion-cpu-prepare-bufferization", "::mlir::
   let summary = "Give each writer its own destination, and report what cannot be bufferized";
   let description = [{
     Programs share one `tensor.empty` or `linalg.fill` among many destinations. To bufferization these are one buffer, and
-    all writers but one would get a copy. Every destination gets its own. No CSE may run between this and bufferization.
+    all writers but one would get a copy. Every destination gets its own, made where it is used: a copy of the chain of
+    `tensor.empty`, `tensor.extract_slice` and `linalg.fill`. No CSE may run between this and bufferization.
 
     An operation on tensors that bufferization does not know is an error that names it.
   }];
