@@ -136,6 +136,8 @@ private:
   mlir::MLIRContext &context;
   LineDiagnostics &diagnostics;
   std::string inputName, entry;
+  /// Where the entry stands in the text.
+  std::string place;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::FunctionOpInterface function;
   std::vector<HostArray> inputs, expected;
@@ -310,7 +312,7 @@ int Runner::finish(const std::vector<HostArray> &results) {
       tolerance.atol = atolOption;
     summary.comparisons.push_back(compare(result, want, tolerance));
     if (!summary.comparisons.back().ok)
-      llvm::errs() << describe(function.getLoc()) << ": error: result " << number << " of '" << entry
+      llvm::errs() << place << ": error: result " << number << " of '" << entry
                    << "' does not match: " << summary.comparisons.back().problem << '\n';
   }
   for (auto [file, result] : llvm::zip(outputFiles, results))
@@ -350,14 +352,13 @@ int Runner::run(llvm::StringRef model) {
     return status;
   if (int status = readExpected())
     return status;
-  mlir::Location location = function.getLoc();
+  // The function itself does not outlive the passes.
+  place = describe(function.getLoc());
   if (int status = applyStage())
     return status;
   std::vector<HostArray> results;
   if (int status = targetName == "cpu" ? executeCpu(results) : executeReference(results))
     return status;
-  // The function may be gone by now; its place is still that of the text.
-  (void)location;
   return finish(results);
 }
 
