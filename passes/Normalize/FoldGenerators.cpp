@@ -50,12 +50,22 @@ struct FoldGenerators : fusion::impl::FoldGeneratorsBase<FoldGenerators> {
     // In program order, so that chains fold from their beginning.
     for (linalg::GenericOp &op : generics)
       op = foldInto(rewriter, op);
-    for (linalg::GenericOp op : llvm::reverse(generics))
+    eraseDead(rewriter);
+  }
+
+private:
+  /// Generators that are read no more, and the views of them.
+  void eraseDead(IRRewriter &rewriter) {
+    SmallVector<Operation *> candidates;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<linalg::LinalgDialect, tensor::TensorDialect>(op->getDialect()) && op->getNumResults() != 0)
+        candidates.push_back(op);
+    });
+    for (Operation *op : llvm::reverse(candidates))
       if (isOpTriviallyDead(op))
         rewriter.eraseOp(op);
   }
 
-private:
   linalg::GenericOp foldInto(IRRewriter &rewriter, linalg::GenericOp reader) {
     llvm::SmallBitVector dropped(reader.getNumDpsInputs());
     SmallVector<Value> values(reader.getNumDpsInputs());

@@ -128,6 +128,9 @@ private:
         (!onlySlices || !arePairwiseDisjoint(slices)))
       return;
     for (tensor::ExtractSliceOp slice : slices) {
+      // An axis of extent 0 has no valid offset to slice it at.
+      if (!hasSliceableOperands(op))
+        break;
       OpBuilder builder(slice);
       Value pushed = push(builder, op, slice);
       if (!pushed)
@@ -138,6 +141,13 @@ private:
     }
     if (isOpTriviallyDead(op))
       op->erase();
+  }
+
+  static bool hasSliceableOperands(Operation *op) {
+    return llvm::all_of(op->getOperandTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return !tensor || !llvm::is_contained(tensor.getShape(), 0);
+    });
   }
 
   static bool arePairwiseDisjoint(ArrayRef<tensor::ExtractSliceOp> slices) {
