@@ -98,7 +98,7 @@ LogicalResult KernelLowering::run() {
   build.at(0).setInsertionPoint(block->getTerminator());
   for (auto [dim, iv] : llvm::zip(gridDims, forall.getInductionVars()))
     build.setRange(dim, 0, build.makeRange(0, loc, dim, graph.getBlockSize(dim), iv));
-  if (failed(emitBlock(block, forall.getRegionIterArgs()))) {
+  if (failed(emitBlock(block, forall.getRegionIterArgs())) || isBroken) {
     forall.erase();
     return failure();
   }

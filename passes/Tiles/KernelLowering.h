@@ -104,6 +104,8 @@ private:
   spacemap::TemporalOp currentLoop;
   Value seen;
   llvm::SmallVector<Tile> stateTiles;
+  /// An error has been reported.
+  bool isBroken = false;
 };
 
 } // namespace fusion::tiles

@@ -20,7 +20,10 @@ static SpaceType getSpace(Value value) { return cast<SpaceType>(value.getType())
 //===----------------------------------------------------------------------===//
 
 bool KernelLowering::dependsOnUnfinished(Value value) const {
-  return llvm::any_of(unfinished, [&](Value from) { return value == from || plan.dependsOn(value, from); });
+  auto isUnfinished = [&](Value from) {
+    return unfinished.contains(from) || (from.getDefiningOp<TemporalOp>() && !tiles.contains(from));
+  };
+  return isUnfinished(value) || plan.dependsOn(value, isUnfinished);
 }
 
 LogicalResult KernelLowering::ensureLeaves(Expression expression, ArrayRef<Value> inlined) {
@@ -337,7 +340,13 @@ struct BodyBuilder {
       return kernel.getSeen(seen.getLoc());
     if (auto source = dyn_cast_or_null<SourceOp>(op))
       return kernel.graph.getInputs()[cast<BlockArgument>(source.getInput()).getArgNumber()];
-    auto index = cast<IndexOp>(op);
+    auto index = dyn_cast_or_null<IndexOp>(op);
+    if (!index) {
+      kernel.isBroken = true;
+      emitError(space.getLoc()) << "is read on tiles before it is computed";
+      Type type = getElementTypeOrSelf(cast<SpaceType>(space.getType()).getElementType());
+      return arith::ConstantOp::create(builder, space.getLoc(), builder.getZeroAttr(type));
+    }
     const DimRange &range = kernel.build.getRange(index.getDimAttr(), level);
     const auto *position = llvm::find(dims, index.getDimAttr());
     Location loc = index.getLoc();

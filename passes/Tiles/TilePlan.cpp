@@ -311,19 +311,25 @@ std::optional<unsigned> TilePlan::getState(Value value) const {
 // Dependences
 //===----------------------------------------------------------------------===//
 
-bool TilePlan::dependsOn(Value value, Value from) const {
+bool TilePlan::dependsOn(Value value, function_ref<bool(Value)> isWanted) const {
   llvm::SmallPtrSet<Value, 16> seen;
   SmallVector<Value> worklist{value};
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op)
       continue;
-    for (Value operand : op->getOperands()) {
-      if (operand == from)
-        return true;
-      if (seen.insert(operand).second)
-        worklist.push_back(operand);
-    }
+    auto push = [&](Operation *reader) {
+      for (Value operand : reader->getOperands())
+        if (seen.insert(operand).second)
+          worklist.push_back(operand);
+    };
+    size_t numSeen = worklist.size();
+    push(op);
+    // A loop also depends on what its body takes from outside.
+    if (auto loop = dyn_cast<TemporalOp>(op))
+      loop.getBody().walk(push);
+    if (llvm::any_of(ArrayRef(worklist).drop_front(numSeen), isWanted))
+      return true;
   }
   return false;
 }

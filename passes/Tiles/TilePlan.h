@@ -74,7 +74,11 @@ public:
   std::optional<unsigned> getState(Value value) const;
 
   /// Whether `value` is computed, directly or not, from `from`; no value depends on itself.
-  bool dependsOn(Value value, Value from) const;
+  bool dependsOn(Value value, Value from) const {
+    return dependsOn(value, [&](Value other) { return other == from; });
+  }
+  /// Whether any value from which `value` is computed `isWanted`.
+  bool dependsOn(Value value, llvm::function_ref<bool(Value)> isWanted) const;
 
   /// Calls `visit` for each space whose tile `expression` reads, once each, in a fixed order. `inlined` lists roots to
   /// look through.
