@@ -10,7 +10,8 @@
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/FileSystem.h"
+
+#include <map>
 
 using namespace mlir;
 
@@ -22,7 +23,7 @@ struct JitModule::Impl {
     int32_t (*function)(void **) = nullptr;
   };
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  llvm::StringMap<Entry> entries;
+  std::map<std::string, Entry, std::less<>> entries;
 };
 
 JitModule::JitModule() : impl(std::make_unique<Impl>()) {}
@@ -83,20 +84,16 @@ llvm::Expected<std::unique_ptr<JitModule>> JitModule::create(ModuleOp module, co
     return std::move(error);
 
   std::unique_ptr<JitModule> result(new JitModule);
-  WalkResult walked = module.walk([&](LLVM::LLVMFuncOp function) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto attr = function->getAttrOfType<TypeAttr>("fusion.signature");
-    auto signature = attr ? dyn_cast<FunctionType>(attr.getValue()) : FunctionType();
-    if (!signature)
-      return WalkResult::advance();
-    result->impl->entries[function.getName()].signature = signature;
-    return WalkResult::advance();
-  });
-  (void)walked;
-  for (auto &entry : result->impl->entries) {
-    auto address = (*jit)->lookup(("fusion_entry_" + entry.getKey()).str());
+    if (auto signature = attr ? dyn_cast<FunctionType>(attr.getValue()) : FunctionType())
+      result->impl->entries[function.getName().str()].signature = signature;
+  }
+  for (auto &[name, entry] : result->impl->entries) {
+    auto address = (*jit)->lookup("fusion_entry_" + name);
     if (!address)
       return address.takeError();
-    entry.second.function = address->toPtr<int32_t (*)(void **)>();
+    entry.function = address->toPtr<int32_t (*)(void **)>();
   }
   result->impl->jit = std::move(*jit);
   return result;
@@ -150,7 +147,7 @@ llvm::Expected<PreparedCall> JitModule::prepare(llvm::StringRef entry, llvm::Arr
   if (it == impl->entries.end()) {
     std::string known;
     for (const auto &other : impl->entries)
-      known += (known.empty() ? "" : ", ") + other.getKey().str();
+      known += (known.empty() ? "" : ", ") + other.first;
     return makeError("there is no public function '", entry, "'; there are: ", known);
   }
   FunctionType signature = it->second.signature;

@@ -21,8 +21,7 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-/// Tensors to buffers: in place where the tile program says so, every buffer freed, none allocated in a loop.
-static void buildBufferize(OpPassManager &pm) {
+void buildCpuBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createCPURecordSignatures());
   pm.addPass(createCPUDecompose());
   cleanUp(pm);
@@ -100,7 +99,7 @@ void buildCpuCodegenPipeline(OpPassManager &pm, const CpuPipelineOptions &option
     // The name is checked where it is given; here only the width is wanted.
     llvm::consumeError(target.takeError());
   }
-  buildBufferize(pm);
+  buildCpuBufferizePipeline(pm);
   buildKernels(pm, vectorBits);
   buildToLLVM(pm);
 }
@@ -117,6 +116,8 @@ void registerPipelines() {
       "fusion-cpu-codegen", "Compile a tile program for the CPU, to the LLVM dialect", buildCpuCodegenPipeline);
   PassPipelineRegistration<CpuPipelineOptions>("fusion-normalize", "Bring a program into the form that fusion reads",
                                                buildNormalizePipeline);
+  PassPipelineRegistration<>("fusion-cpu-bufferize", "Put a tile program on buffers, all of them freed",
+                             buildCpuBufferizePipeline);
   PassPipelineRegistration<CpuPipelineOptions>("fusion-to-tiles", "Fuse a program to kernels, as a tile program",
                                                buildToTilesPipeline);
 }

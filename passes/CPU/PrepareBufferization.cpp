@@ -3,6 +3,7 @@
 #include "fusion/CPU/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -18,39 +19,63 @@ struct PrepareBufferization : impl::CPUPrepareBufferizationBase<PrepareBufferiza
   void runOnOperation() override {
     WalkResult result = getOperation().walk([&](Operation *op) {
       // Terminators of structured ops and functions are handled with their parents.
-      if ((!hasTensor(op->getOperandTypes()) && !hasTensor(op->getResultTypes())) ||
-          isa<bufferization::BufferizableOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
-          isa<tensor::ParallelInsertSliceOp>(op))
+      if (op->isRegistered() && (!hasTensor(op->getOperandTypes()) && !hasTensor(op->getResultTypes())))
+        return WalkResult::advance();
+      if (op->isRegistered() &&
+          (isa<bufferization::BufferizableOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+          isa<tensor::ParallelInsertSliceOp>(op)))
         return WalkResult::advance();
       op->emitError() << "'" << op->getName() << "' has no lowering for the CPU";
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    separate<linalg::FillOp>();
-    separate<tensor::EmptyOp>();
-  }
 
-  /// Gives every use but the last its own copy of the op. Both ops are cheaper made twice than copied.
-  template <typename OpTy>
-  void separate() {
-    SmallVector<OpTy> ops;
-    getOperation().walk([&](OpTy op) {
-      if (op->getNumResults() == 1 && isa<TensorType>(op->getResult(0).getType()))
+    // In order, so that a chain is already made of new ops when it is itself part of another.
+    SmallVector<OpOperand *> destinations;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto style = dyn_cast<DestinationStyleOpInterface>(op)) {
+        for (OpOperand &operand : style.getDpsInitsMutable())
+          destinations.push_back(&operand);
+      } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+        for (OpOperand &operand : loop.getInitsMutable())
+          destinations.push_back(&operand);
+      }
+    });
+    for (OpOperand *destination : destinations)
+      if (isMade(destination->get())) {
+        OpBuilder builder(destination->getOwner());
+        destination->set(makeAgain(builder, destination->get()));
+      }
+    // The old ones, users before producers. Nothing removes a dead fill after bufferization.
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<linalg::FillOp, tensor::ExtractSliceOp, tensor::EmptyOp>(op))
         ops.push_back(op);
     });
-    for (OpTy op : ops) {
-      SmallVector<OpOperand *> uses;
-      for (OpOperand &use : op->getResult(0).getUses())
-        uses.push_back(&use);
-      for (OpOperand *use : llvm::drop_end(uses)) {
-        // Readers share.
-        if (!isa<DestinationStyleOpInterface, tensor::ExtractSliceOp, scf::ForallOp, scf::ForOp>(use->getOwner()))
-          continue;
-        OpBuilder builder(op);
-        use->set(builder.clone(*op)->getResult(0));
-      }
-    }
+    for (Operation *op : llvm::reverse(ops))
+      if (op->use_empty() && op->getNumResults() == 1)
+        op->erase();
+  }
+
+  /// A tensor of nothing but `tensor.empty`, slices of it and a fill: cheaper made again than copied.
+  static bool isMade(Value value) {
+    Operation *def = value.getDefiningOp();
+    if (isa_and_nonnull<tensor::EmptyOp>(def))
+      return true;
+    if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(def))
+      return isMade(slice.getSource());
+    auto fill = dyn_cast_or_null<linalg::FillOp>(def);
+    return fill && isMade(fill.getOutputs()[0]);
+  }
+
+  static Value makeAgain(OpBuilder &builder, Value value) {
+    Operation *def = value.getDefiningOp();
+    IRMapping map;
+    for (Value operand : def->getOperands())
+      if (isa<TensorType>(operand.getType()))
+        map.map(operand, makeAgain(builder, operand));
+    return builder.clone(*def, map)->getResult(0);
   }
 };
 

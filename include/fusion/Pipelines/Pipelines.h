@@ -44,10 +44,14 @@ void buildToTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &opt
 /// the first operation that has no lowering. Every public function gets an entry for fusion/Execution/Jit.h.
 void buildCpuCodegenPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
+/// The first part of that: tensors to buffers, in place where the tile program says so; every buffer is freed, none is
+/// allocated in a loop of a kernel.
+void buildCpuBufferizePipeline(mlir::OpPassManager &pm);
+
 /// program -> LLVM dialect.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
-/// Registers `fusion-cpu`, `fusion-cpu-codegen` and `fusion-to-tiles`.
+/// Registers `fusion-cpu`, `fusion-cpu-bufferize`, `fusion-cpu-codegen` and `fusion-to-tiles`.
 void registerPipelines();
 
 } // namespace fusion
