@@ -99,10 +99,23 @@ def collect(paths):
     return modules
 
 
+def command_line(tool, text):
+    """The words of the command; `{inputs}` is one `--input=random:<k>` for each argument of @main."""
+    words = []
+    for word in tool.split():
+        if word == "{inputs}":
+            main_arguments = re.search(r"@main\((.*)\)", text)
+            count = main_arguments.group(1).split(") ->")[0].count("%") if main_arguments else 0
+            words += [f"--input=random:{number}" for number in range(count)]
+        else:
+            words.append(word)
+    return words
+
+
 def attempt(tool, text, timeout):
     """Runs the tool; the reason why this is a failure, or nothing."""
     try:
-        result = subprocess.run(tool.split(), input=text, capture_output=True, text=True, errors="replace",
+        result = subprocess.run(command_line(tool, text), input=text, capture_output=True, text=True, errors="replace",
                                 timeout=timeout)
     except subprocess.TimeoutExpired:
         return f"did not end in {timeout} s"
@@ -131,9 +144,9 @@ def main():
         sys.exit("no input")
     for tool in options.tool:
         # A tool that does not even start would pass every test below.
-        result = subprocess.run(tool.split(), input="module {}", capture_output=True, text=True)
+        result = subprocess.run(command_line(tool, ""), input="func.func @main() {\n  return\n}\n", capture_output=True, text=True)
         if result.returncode:
-            sys.exit(f"'{tool}' fails on an empty module: {result.stderr}")
+            sys.exit(f"'{tool}' fails on an empty program: {result.stderr}")
     rng = random.Random(options.seed)
     variants = []
     for _ in range(options.variants):
