@@ -9,21 +9,14 @@
 #include "Inputs.h"
 #include "Summary.h"
 
-#include "fusion/CPU/Passes.h"
 #include "fusion/Execution/Npy.h"
 #include "fusion/Execution/RunOnCpu.h"
-#include "fusion/Normalize/Passes.h"
-#include "fusion/Pipelines/Pipelines.h"
+#include "fusion/InitAll.h"
 #include "fusion/Reference/Interpreter.h"
 #include "fusion/Runtime/Runtime.h"
-#include "fusion/SpaceMap/SpaceMap.h"
-#include "fusion/Spaces/Passes.h"
-#include "fusion/Tiles/Passes.h"
 #include "fusion/Version.h"
 
 #include "mlir/IR/Remarks.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -391,11 +384,7 @@ int main(int argc, char **argv) {
                         "and the text below.\n");
   cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) { os << "Fusion version " FUSION_VERSION "\n"; });
   mlir::registerAllPasses();
-  registerNormalizePasses();
-  registerSpacesPasses();
-  registerTilesPasses();
-  registerCPUPasses();
-  registerPipelines();
+  fusion::registerAllPasses();
   getThreadOption();
   cl::HideUnrelatedOptions(category);
   if (!cl::ParseCommandLineOptions(argc, argv, "Runs a program and compares its results\n", &llvm::errs()))
@@ -415,9 +404,7 @@ int main(int argc, char **argv) {
   }
 
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  registry.insert<spacemap::SpaceMapDialect>();
+  fusion::registerAllDialects(registry);
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   LineDiagnostics diagnostics(context, model);
