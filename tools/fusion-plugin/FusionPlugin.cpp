@@ -10,6 +10,8 @@
 #include "fusion/InitAll.h"
 #include "fusion/Version.h"
 
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 
@@ -17,11 +19,22 @@
 #pragma clang diagnostic ignored "-Wreturn-type-c-linkage"
 #endif
 
+// A host that has Fusion already, such as fusion-opt, keeps its own copy.
+
+static void registerDialects(mlir::DialectRegistry *registry) {
+  if (!registry->getDialectAllocator("spacemap"))
+    fusion::registerAllDialects(*registry);
+}
+
+static void registerPasses() {
+  if (!mlir::PassInfo::lookup("spacemap-build"))
+    fusion::registerAllPasses();
+}
+
 extern "C" __attribute__((visibility("default"))) mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION,
-          [](mlir::DialectRegistry *registry) { fusion::registerAllDialects(*registry); }};
+  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION, registerDialects};
 }
 
 extern "C" __attribute__((visibility("default"))) mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION, fusion::registerAllPasses};
+  return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION, registerPasses};
 }

@@ -9,7 +9,8 @@
 // RUN:   --pass-pipeline='builtin.module(func.func(spacemap-build))' | FileCheck %s --check-prefixes=CHECK,BUILD
 
 // The same in fusion-opt, which has it all already, is no conflict.
-// RUN: fusion-opt %s --load-dialect-plugin=%fusion_plugin | FileCheck %s
+// RUN: fusion-opt %s --load-dialect-plugin=%fusion_plugin --load-pass-plugin=%fusion_plugin --spacemap-build \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,BUILD
 
 // A plugin exports its two entry points and nothing else of ours.
 // RUN: %llvm_tools/llvm-nm -D --defined-only --no-sort %fusion_plugin | FileCheck %s --check-prefix=SYMBOLS
