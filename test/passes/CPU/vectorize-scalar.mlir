@@ -1,0 +1,40 @@
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(func.func(fusion-cpu-vectorize, canonicalize, cse))' --split-input-file | FileCheck %s
+// RUN: not fusion-opt %s --pass-pipeline='builtin.module(func.func(fusion-cpu-vectorize{vector-bits=100}))' 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not fusion-opt %s --pass-pipeline='builtin.module(func.func(fusion-cpu-vectorize{registers=2}))' 2>&1 | FileCheck %s --check-prefix=REGISTERS
+
+// BITS: error: 'vector-bits' must be 0, 128, 256 or 512, got 100
+// REGISTERS: error: 'registers' must be at least 8, got 2
+
+// CHECK-LABEL: func.func @gather(
+// CHECK-NOT:     vector
+// CHECK:         memref.load %arg1[
+func.func @gather(%at: memref<16xindex>, %table: memref<?xf32>, %y: memref<16xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%at : memref<16xindex>) outs(%y : memref<16xf32>) {
+  ^bb0(%i: index, %out: f32):
+    %0 = memref.load %table[%i] : memref<?xf32>
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @window(
+// CHECK-NOT:     vector
+// CHECK-COUNT-2: scf.for
+func.func @window(%x: memref<18xf32>, %w: memref<3xf32>, %y: memref<16xf32>) {
+  linalg.conv_1d ins(%x, %w : memref<18xf32>, memref<3xf32>) outs(%y : memref<16xf32>)
+  return
+}
+
+// -----
+
+// Tensors are not for this level.
+// CHECK-LABEL: func.func @tensors(
+// CHECK:         linalg.fill
+func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.fill ins(%zero : f32) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
