@@ -15,6 +15,7 @@ void buildSpacesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
   functions.addPass(createSpaceMapBuild());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
+  functions.addPass(createSpaceMapMergeDims());
   functions.addPass(createSpaceMapPostponeBroadcast());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());

@@ -102,6 +102,16 @@ def SpaceMapSlice : Pass<"spacemap-slice", "::mlir::func::FuncOp"> {
   ];
 }
 
+def SpaceMapMergeDims : Pass<"spacemap-merge-dims"> {
+  let summary = "Let the uses of an input share dimensions";
+  let description = [{
+    `spacemap-build` gives each use of a tensor from outside dimensions of its own. Where no space would get a dimension twice by it, this pass makes
+    the dimensions of the same axis one. A row that is read for its maximum, for a sum and for the result is then one source, and the reductions
+    are a chain along one dimension, which can be sliced temporally. `X X^T` keeps two dimensions for the rows of `X`: the product has both.
+  }];
+  let statistics = [Statistic<"numMerged", "merged", "Dimensions that became another">];
+}
+
 def SpaceMapPostponeBroadcast : Pass<"spacemap-postpone-broadcast"> {
   let summary = "Move earlier reductions behind later ones";
   let description = [{
