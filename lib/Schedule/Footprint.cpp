@@ -39,6 +39,8 @@ llvm::DenseSet<Value> getContractionSources(GraphOp graph) {
 int64_t getLiveBytes(GraphOp graph, const TileShape &shape, const llvm::DenseSet<Value> &inputLike,
                      function_ref<int64_t(Type)> bytes) {
   auto takesRoom = [&](Value value) {
+    if (llvm::any_of(value.getUsers(), llvm::IsaPred<OutputOp>))
+      return true;
     if (inputLike.contains(value) || isa<OneToAllOp>(value.getDefiningOp()))
       return false;
     if (auto map = value.getDefiningOp<MapOp>())
@@ -98,7 +100,9 @@ Footprint fusion::getFootprint(GraphOp graph, const Schedule &schedule, const Ta
   for (Value source : getContractionSources(graph)) {
     auto type = cast<SpaceType>(source.getType());
     bool isStaged = isGPU && schedule.temporal && type.hasDim(schedule.temporal);
-    result.shared += (isStaged ? stages : 1) * shape.getTileElements(type) * getElementBytes(type.getElementType());
+    int64_t bytes = (isStaged ? stages : 1) * shape.getTileElements(type) * getElementBytes(type.getElementType());
+    // A CPU's cache holds what one contraction after the other reads; shared memory holds all of it.
+    result.shared = isGPU ? result.shared + bytes : std::max(result.shared, bytes);
   }
   if (isGPU)
     result.registers = getLiveBytes(graph, shape, inputLike, [](Type) { return 4; });

@@ -18,7 +18,7 @@ public:
   Search(GraphOp graph, const Target &target, const ScheduleOptions &options, TemporalLegality isLegalTemporal)
       : graph(graph), target(target), options(options), isLegalTemporal(isLegalTemporal),
         whole(graph, Schedule()) {
-    graph.getBody().walk([&](AllToOneOp reduce) { hasContraction |= bool(getContractionProduct(reduce)); });
+    collectBatchDims();
   }
 
   FailureOr<Schedule> run(std::string *reason) {
@@ -51,6 +51,46 @@ public:
   }
 
 private:
+  /// Dimensions that every operand of every contraction has: each element of them is a contraction of its own.
+  void collectBatchDims() {
+    for (Attribute dim : graph.getDimNames())
+      batch.push_back(cast<StringAttr>(dim));
+    graph.getBody().walk([&](AllToOneOp reduce) {
+      MapOp product = getContractionProduct(reduce);
+      if (!product)
+        return;
+      hasContraction = true;
+      collectColumns(product);
+      for (Value operand : product.getOperands()) {
+        if (auto broadcast = operand.getDefiningOp<OneToAllOp>())
+          operand = broadcast.getSource();
+        auto type = cast<SpaceType>(operand.getType());
+        // A scalar factor belongs to every element.
+        if (!type.getDims().empty())
+          llvm::erase_if(batch, [&](StringAttr dim) { return !type.hasDim(dim); });
+      }
+    });
+    if (!hasContraction)
+      batch.clear();
+  }
+
+  void collectColumns(MapOp product) {
+    int64_t size = whole.getTileElements(product.getType());
+    if (size <= largest)
+      return;
+    largest = size;
+    columns.clear();
+    auto getDims = [](Value operand) {
+      if (auto broadcast = operand.getDefiningOp<OneToAllOp>())
+        operand = broadcast.getSource();
+      return cast<SpaceType>(operand.getType()).getDims();
+    };
+    ArrayRef<StringAttr> rows = getDims(product.getOperand(0));
+    for (StringAttr dim : getDims(product.getOperand(1)))
+      if (!llvm::is_contained(rows, dim))
+        columns.insert(dim);
+  }
+
   /// Dimensions that are not spatially sliced and along which something is reduced, largest first.
   SmallVector<StringAttr> getTemporalCandidates(ArrayRef<StringAttr> legal) {
     SmallVector<StringAttr> result;
@@ -83,23 +123,40 @@ private:
     }
   }
 
-  /// Blocks of the legal dimensions. The innermost ones of the outputs are tiled, what lies further out is cut to 1
-  /// first: a block is a contiguous piece as far as possible.
+  /// Blocks of the legal dimensions. With contractions, batch dimensions are cut to 1, rows and columns are tiled; without,
+  /// the outermost dimensions are cut first, so that a block is a contiguous piece.
   void tryBlocks(Schedule schedule, ArrayRef<StringAttr> legal) {
     if (legal.empty()) {
       consider(schedule);
       return;
     }
     SmallVector<StringAttr> order = getLayoutOrder(legal);
-    size_t numTiled = std::min<size_t>(order.size(), hasContraction ? 2 : order.size());
-    ArrayRef<StringAttr> outer = ArrayRef<StringAttr>(order).drop_back(numTiled);
-    ArrayRef<StringAttr> tiled = ArrayRef<StringAttr>(order).take_back(numTiled);
-    for (StringAttr dim : outer)
-      schedule.blocks[graph.getDimIndex(dim)] = 1;
-    if (hasContraction)
-      enumerate(schedule, tiled);
-    else
-      shrink(schedule, tiled);
+    if (!hasContraction)
+      return shrink(schedule, order);
+    // The innermost row and the innermost column dimension are tiled; the next one of each is whole or cut to 1.
+    SmallVector<StringAttr> tiled, nextOuter;
+    unsigned numRows = 0, numColumns = 0;
+    for (StringAttr dim : llvm::reverse(order)) {
+      unsigned position = llvm::is_contained(batch, dim)     ? 2
+                          : columns.contains(dim) ? numColumns++
+                                                  : numRows++;
+      if (position == 0)
+        tiled.push_back(dim);
+      else if (position == 1)
+        nextOuter.push_back(dim);
+      else
+        schedule.blocks[graph.getDimIndex(dim)] = 1;
+    }
+    enumerateOuter(schedule, nextOuter, tiled);
+  }
+
+  void enumerateOuter(Schedule &schedule, ArrayRef<StringAttr> outer, ArrayRef<StringAttr> tiled) {
+    if (outer.empty())
+      return enumerate(schedule, tiled);
+    for (int64_t size : {int64_t(1), whole.getWhole(outer.front())}) {
+      schedule.blocks[graph.getDimIndex(outer.front())] = std::max<int64_t>(size, 1);
+      enumerateOuter(schedule, outer.drop_front(), tiled);
+    }
   }
 
   /// Every combination of powers of two, and of extents that share the dimension out evenly.
@@ -172,6 +229,10 @@ private:
   TemporalLegality isLegalTemporal;
   TileShape whole;
   bool hasContraction = false;
+  int64_t largest = 0;
+  SmallVector<StringAttr> batch;
+  /// Dimensions of the second factor of the largest contraction that the first one lacks.
+  llvm::SmallDenseSet<StringAttr> columns;
   bool found = false;
   Schedule best;
   Footprint least;

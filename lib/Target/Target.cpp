@@ -32,7 +32,8 @@ static Target getHost(int64_t threads) {
   target.memoryRate = 12e9 * target.units;
   target.sharedRate = 25e9;
   target.blockRate = 80e9;
-  target.launchSeconds = 5e-6;
+  // Waking the threads and waiting for the last one, and a buffer for each result.
+  target.launchSeconds = 2e-5;
   target.blockSeconds = 5e-7;
   return target;
 }

@@ -553,6 +553,8 @@ struct BuildPass : fusion::impl::SpaceMapBuildBase<BuildPass> {
     BlockAlignment alignment(block);
     alignment.run();
     numCuts += alignment.numCuts;
+    if (wantsRemarks(getOperation()))
+      explainBuild(block, alignment);
     IRMapping replaced;
     for (SmallVector<Operator *> &group : alignment.getGraphs()) {
       GraphBuilder(block, alignment, group, replaced).build();

@@ -5,6 +5,7 @@
 
 #include "fusion/Analysis/DimTable.h"
 #include "fusion/Analysis/FusibleOp.h"
+#include "fusion/Report/Remarks.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -47,6 +48,10 @@ public:
   DimTable table;
   /// How often alignment moved an operator to a later stage than its operands needed.
   unsigned numCuts = 0;
+  /// What stood in the way of ops that are no operators, or operators of a later stage than their operands.
+  llvm::DenseMap<mlir::Operation *, Refusal> refusals;
+  /// The side effect that an operator has to wait for, where that is what decides its stage.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> barriers;
 
   /// The operators of each graph, in program order; graphs in an order that respects their dependences.
   std::vector<llvm::SmallVector<Operator *>> getGraphs();
@@ -64,7 +69,11 @@ public:
 
 private:
   bool joinGraph(mlir::Operation &op, unsigned stage);
-  bool align(Operator &candidate);
+  /// None if the dimensions of the operands align.
+  std::optional<Refusal> align(Operator &candidate);
+  /// Uses of one tensor within a graph share its dimensions where no space would have one twice: a row that is read for
+  /// its maximum and again for its exponentials is one row, but the queries and the keys of self-attention stay apart.
+  void alignSharedInputs();
   bool hasAliasConflict(const Operator &candidate) const;
   std::optional<llvm::SmallVector<DimTable::Dims>> forward(mlir::Operation *reshape,
                                                            llvm::ArrayRef<DimTable::Dims> axes);
@@ -75,6 +84,12 @@ private:
 
 /// Whether `op` only renames or regroups dimensions.
 bool isReshape(mlir::Operation *op);
+
+/// The operand that a reshape renames.
+mlir::Value getReshaped(mlir::Operation *op);
+
+/// Remarks on all pairs of neighbouring ops of the block that are not in one graph. Before the graphs are built.
+void explainBuild(mlir::Block &block, BlockAlignment &alignment);
 
 } // namespace fusion::spacemap
 

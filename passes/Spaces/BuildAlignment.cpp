@@ -13,8 +13,7 @@ bool fusion::spacemap::isReshape(Operation *op) {
   return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp, linalg::TransposeOp>(op);
 }
 
-/// The operand that a reshape renames.
-static Value getReshaped(Operation *op) {
+Value fusion::spacemap::getReshaped(Operation *op) {
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
     return transpose.getInput();
   return op->getOperand(0);
@@ -43,8 +42,7 @@ Operator *BlockAlignment::getProducer(Value value, unsigned stage) {
 
 Operator *BlockAlignment::getProducer(Value value, const Operator &user) { return getProducer(value, user.stage); }
 
-std::optional<SmallVector<DimTable::Dims>> BlockAlignment::forward(Operation *reshape,
-                                                                   ArrayRef<DimTable::Dims> axes) {
+std::optional<SmallVector<DimTable::Dims>> BlockAlignment::forward(Operation *reshape, ArrayRef<DimTable::Dims> axes) {
   SmallVector<DimTable::Dims> result;
   if (isa<tensor::CastOp>(reshape)) {
     llvm::append_range(result, axes);
@@ -108,7 +106,7 @@ std::optional<TracedValue> BlockAlignment::trace(Value value, unsigned stage) {
   return result;
 }
 
-bool BlockAlignment::align(Operator &candidate) {
+std::optional<Refusal> BlockAlignment::align(Operator &candidate) {
   linalg::GenericOp op = candidate.op;
   candidate.operands.clear();
   candidate.loops.assign(op.getNumLoops(), {});
@@ -125,7 +123,7 @@ bool BlockAlignment::align(Operator &candidate) {
       traced = trace(operand.get(), candidate.stage);
     }
     if (!traced)
-      return false;
+      return Refusal{Reason::ReshapeMismatch, "a reshape in front of it splits or merges run-time extents"};
     for (auto [axis, expr] : llvm::zip_equal(traced->axes, op.getMatchingIndexingMap(&operand).getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       if (!loop)
@@ -134,7 +132,9 @@ bool BlockAlignment::align(Operator &candidate) {
       if (!known[loop.getPosition()])
         dims = axis;
       else if (!table.unify(dims, axis))
-        return false;
+        return Refusal{Reason::ReshapeMismatch, "its operands divide the range of loop " +
+                                                    std::to_string(loop.getPosition()) +
+                                                    " into dimensions in different ways"};
       known[loop.getPosition()] = true;
     }
     candidate.operands.push_back(std::move(*traced));
@@ -144,7 +144,9 @@ bool BlockAlignment::align(Operator &candidate) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
     candidate.resultAxes.push_back(loop ? candidate.loops[loop.getPosition()] : DimTable::Dims());
   }
-  return !hasAliasConflict(candidate);
+  if (hasAliasConflict(candidate))
+    return Refusal{Reason::AliasConflict, "in one graph a space would have the same dimension twice"};
+  return std::nullopt;
 }
 
 bool BlockAlignment::hasAliasConflict(const Operator &candidate) const {
@@ -166,6 +168,7 @@ void BlockAlignment::run() {
   // program order: what follows one that depends on stage s is of a later stage.
   llvm::DenseMap<Operation *, unsigned> available;
   unsigned barrier = 0;
+  Operation *barrierOp = nullptr;
   auto getAvailable = [&](Value value) -> unsigned {
     Operation *op = value.getDefiningOp();
     return op && op->getBlock() == &block ? available.lookup(op) : 0;
@@ -184,36 +187,68 @@ void BlockAlignment::run() {
       }
     });
     if (joinGraph(op, std::max(stage, barrier))) {
+      if (barrier > stage)
+        barriers[&op] = barrierOp;
       available[&op] = operators.find(&op)->second.stage;
       continue;
     }
     // What an op outside of the graphs makes of a graph's result is there for the next stage only.
     bool isLater = dependsOnGraph && !isReshape(&op);
     available[&op] = isLater ? stage + 1 : stage;
-    if (isLater && !isMemoryEffectFree(&op))
-      barrier = std::max(barrier, stage + 1);
+    if (isLater && !isMemoryEffectFree(&op) && stage + 1 > barrier) {
+      barrier = stage + 1;
+      barrierOp = &op;
+    }
   }
+  alignSharedInputs();
 }
 
 bool BlockAlignment::joinGraph(Operation &op, unsigned stage) {
   auto generic = dyn_cast<linalg::GenericOp>(&op);
-  FailureOr<FusibleOp> fusible = generic ? analyzeFusible(generic) : FailureOr<FusibleOp>(failure());
-  if (failed(fusible))
+  if (!generic)
     return false;
+  std::string reason;
+  FailureOr<FusibleOp> fusible = analyzeFusible(generic, &reason);
+  if (failed(fusible)) {
+    refusals[&op] = {Reason::NotAMapping, reason};
+    return false;
+  }
   Operator candidate;
   candidate.op = generic;
   candidate.fusible = *fusible;
   // With its operands' graph if the dimensions align, else after it.
   for (candidate.stage = stage; candidate.stage <= stage + 1; ++candidate.stage) {
     DimTable::Mark mark = table.mark();
-    if (align(candidate)) {
+    std::optional<Refusal> refusal = align(candidate);
+    if (!refusal) {
       numCuts += candidate.stage - stage;
       operators.insert({&op, std::move(candidate)});
       return true;
     }
+    refusals.try_emplace(&op, std::move(*refusal));
     table.rollback(mark);
   }
   return false;
+}
+
+void BlockAlignment::alignSharedInputs() {
+  for (SmallVector<Operator *> &graph : getGraphs()) {
+    llvm::MapVector<Value, SmallVector<TracedValue *>> uses;
+    for (Operator *op : graph)
+      for (TracedValue &operand : op->operands)
+        if (operand.root && !getProducer(operand.root, *op))
+          uses[operand.root].push_back(&operand);
+    for (auto &[root, list] : uses)
+      for (size_t later = 1; later < list.size(); ++later)
+        for (size_t axis = 0; axis < list[later]->rootAxes.size(); ++axis)
+          for (size_t earlier = 0; earlier < later; ++earlier) {
+            DimTable::Mark mark = table.mark();
+            if (table.unify(list[earlier]->rootAxes[axis], list[later]->rootAxes[axis]) &&
+                !hasAliasConflict(*graph.front()))
+              break;
+            table.rollback(mark);
+          }
+  }
 }
 
 std::vector<SmallVector<Operator *>> BlockAlignment::getGraphs() {

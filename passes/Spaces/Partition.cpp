@@ -3,16 +3,17 @@
 #include "SplitGraph.h"
 #include "fusion/Spaces/TemporalSlice.h"
 
+#include "fusion/Report/Remarks.h"
 #include "fusion/Schedule/Schedule.h"
 #include "fusion/Schedule/Spatial.h"
 #include "fusion/Spaces/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/Format.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <limits>
 
@@ -31,8 +32,8 @@ namespace {
 struct Evaluation {
   bool isFeasible = false;
   double seconds = std::numeric_limits<double>::infinity();
-  /// A named reason why the part is no good kernel, with details.
-  std::string reason;
+  /// Why the part cannot be one kernel.
+  Refusal refusal;
 };
 
 /// A part that no schedule fits runs all the same, in one block and off chip; that is the last resort.
@@ -76,7 +77,8 @@ public:
       for (unsigned unit : part)
         for (Operation *op : units[unit])
           partOf[op] = index;
-    llvm::SetVector<std::pair<unsigned, unsigned>> explained;
+    llvm::SetVector<std::pair<Operation *, Operation *>> cut;
+    std::vector<llvm::SmallBitVector> reads(parts.size(), llvm::SmallBitVector(parts.size()));
     graph.getBody().walk([&](Operation *op) {
       auto consumer = partOf.find(op);
       if (consumer == partOf.end())
@@ -85,17 +87,30 @@ public:
         while (auto broadcast = operand.getDefiningOp<OneToAllOp>())
           operand = broadcast.getSource();
         auto producer = partOf.find(operand.getDefiningOp());
-        if (producer == partOf.end() || producer->second == consumer->second ||
-            !explained.insert({producer->second, consumer->second}))
+        if (producer == partOf.end() || producer->second == consumer->second)
           continue;
-        SmallVector<unsigned> merged(parts[producer->second]);
-        llvm::append_range(merged, parts[consumer->second]);
-        llvm::sort(merged);
-        std::string reason = compare(merged, parts[producer->second], parts[consumer->second]);
-        remark::missed(op->getLoc(), remark::RemarkOpts::name("NotFused").category("spacemap"))
-            << "not fused with its operand: " << reason;
+        cut.insert({producer->first, op});
+        reads[consumer->second].set(producer->second);
       }
     });
+    // Parts are in topological order: what each depends on, directly or not.
+    std::vector<llvm::SmallBitVector> depends = reads;
+    for (llvm::SmallBitVector &part : depends)
+      for (unsigned producer : llvm::SmallBitVector(part).set_bits())
+        part |= depends[producer];
+    for (auto [producer, consumer] : cut) {
+      // One kernel of the two would hold all that lies between them as well.
+      unsigned first = partOf.lookup(producer), last = partOf.lookup(consumer);
+      SmallVector<unsigned> merged;
+      double apart = 0;
+      for (unsigned part = first; part <= last; ++part)
+        if (part == first || part == last || (depends[last].test(part) && depends[part].test(first))) {
+          llvm::append_range(merged, parts[part]);
+          apart += evaluate(parts[part]).seconds;
+        }
+      llvm::sort(merged);
+      remarkApart(producer, consumer, compare(merged, apart));
+    }
   }
 
   ArrayRef<Unit> getUnitList() const { return units; }
@@ -104,9 +119,7 @@ private:
   /// So many extensions in a row that do not fit end a part: what comes later would not make it smaller.
   static constexpr unsigned maxFailures = 6;
 
-  static SmallVector<unsigned> getRange(unsigned begin, unsigned end) {
-    return llvm::to_vector(llvm::seq(begin, end));
-  }
+  static SmallVector<unsigned> getRange(unsigned begin, unsigned end) { return llvm::to_vector(llvm::seq(begin, end)); }
 
   std::pair<double, bool> evaluateSegment(unsigned begin, unsigned end) {
     double seconds = 0;
@@ -147,21 +160,24 @@ private:
     trial->moveBefore(graph);
 
     SmallVector<StringAttr> legal = getLegalSpatialDims(trial);
-    std::string reason;
+    std::string reason, notTemporal;
     FailureOr<Schedule> schedule = findSchedule(
         trial, target, options,
-        [](GraphOp graph, StringAttr dim) {
+        [&](GraphOp graph, StringAttr dim) {
           // Asked of many trial graphs: the check of the updates is left to the one that is sliced.
           TemporalOptions unchecked;
           unchecked.verify = false;
-          FailureOr<TemporalPlan> plan = planTemporal(graph, dim, nullptr, unchecked);
+          FailureOr<TemporalPlan> plan = planTemporal(graph, dim, &notTemporal, unchecked);
           return succeeded(plan) ? plan->numPasses : 0;
         },
         &reason);
     if (failed(schedule)) {
-      evaluation.reason = (legal.empty() ? "no-parallel-dim: no dimension can be cut into independent blocks, and "
-                                         : "footprint: ") +
-                          reason;
+      if (!notTemporal.empty())
+        reason += "; it cannot be sliced temporally: " + notTemporal;
+      if (legal.empty())
+        evaluation.refusal = {Reason::NoParallelDim, "no dimension can be cut into independent blocks, and " + reason};
+      else
+        evaluation.refusal = {notTemporal.empty() ? Reason::Footprint : Reason::NoUpdateFunction, reason};
     } else {
       evaluation.isFeasible = true;
       evaluation.seconds = schedule->seconds;
@@ -172,20 +188,15 @@ private:
     return evaluation;
   }
 
-  std::string compare(const SmallVector<unsigned> &merged, const SmallVector<unsigned> &first,
-                      const SmallVector<unsigned> &second) {
+  Refusal compare(const SmallVector<unsigned> &merged, double secondsApart) {
     const Evaluation &together = evaluate(merged);
     if (!together.isFeasible)
-      return together.reason;
-    double fused = together.seconds * 1e6, apart = (evaluate(first).seconds + evaluate(second).seconds) * 1e6;
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    if (fused < apart)
-      os << "not-profitable: with its other neighbours each of the two is predicted to be faster apart";
-    else
-      os << "not-profitable: predicted " << llvm::format("%.1f", fused) << " us in one kernel, "
-         << llvm::format("%.1f", apart) << " us in two";
-    return text;
+      return together.refusal;
+    std::string text =
+        llvm::formatv("predicted {0:F1} us in one kernel, {1:F1} us apart", together.seconds * 1e6, secondsApart * 1e6);
+    if (together.seconds < secondsApart)
+      text += "; with their other neighbours each is predicted to be faster apart";
+    return {Reason::NotProfitable, text};
   }
 
   GraphOp graph;
@@ -219,7 +230,8 @@ struct PartitionPass : fusion::impl::SpaceMapPartitionBase<PartitionPass> {
       if (parts.size() <= 1)
         continue;
       ++numCuts;
-      partitioner.explain(parts);
+      if (wantsRemarks(graph))
+        partitioner.explain(parts);
       splitGraph(graph, partitioner.getUnitList(), parts);
     }
   }

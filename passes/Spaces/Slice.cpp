@@ -2,6 +2,7 @@
 
 #include "fusion/Spaces/TemporalSlice.h"
 
+#include "fusion/Report/Remarks.h"
 #include "fusion/Schedule/Schedule.h"
 #include "fusion/Schedule/Spatial.h"
 #include "fusion/Spaces/Passes.h"
@@ -18,6 +19,35 @@ using namespace fusion;
 using namespace fusion::spacemap;
 
 namespace {
+
+/// "d0 = 2, d1 = ?", and which of them are blocks.
+KernelRemark describeKernel(GraphOp graph) {
+  KernelRemark remark;
+  remark.ops = listOps(graph);
+  llvm::raw_string_ostream dims(remark.dims);
+  llvm::interleaveComma(getNames(graph.getDimNames()), dims, [&](StringAttr dim) {
+    dims << dim.getValue() << " = ";
+    int64_t extent = graph.getStaticExtent(dim);
+    if (ShapedType::isDynamic(extent))
+      dims << '?';
+    else
+      dims << extent;
+  });
+  return remark;
+}
+
+void describeSchedule(KernelRemark &remark, GraphOp graph, const Schedule &schedule, const Target &machine) {
+  llvm::raw_string_ostream blocks(remark.blocks);
+  for (auto [dim, block] : llvm::zip_equal(getNames(graph.getDimNames()), schedule.blocks))
+    if (block > 0)
+      blocks << (remark.blocks.empty() ? "" : ", ") << dim.getValue() << " by " << block;
+  if (remark.blocks.empty())
+    blocks << "one block";
+  remark.predicted = llvm::formatv("{0:F1} us on {1}, {2} bytes from and to memory",
+                                   predictSeconds(graph, schedule, machine) * 1e6, machine.name, getTensorBytes(graph));
+  if (llvm::is_contained(graph.getStaticExtents(), ShapedType::kDynamic))
+    remark.predicted += llvm::formatv(", if an extent known at run time is {0}", assumedExtent);
+}
 
 struct SlicePass : fusion::impl::SpaceMapSliceBase<SlicePass> {
   using SpaceMapSliceBase::SpaceMapSliceBase;
@@ -37,33 +67,50 @@ struct SlicePass : fusion::impl::SpaceMapSliceBase<SlicePass> {
 
   LogicalResult slice(GraphOp graph, const Target &machine) {
     FailureOr<Schedule> schedule;
+    KernelRemark remark;
+    if (wantsRemarks(graph))
+      remark = describeKernel(graph);
     if (!blockSizes.empty() || !temporalDim.empty()) {
       schedule = getUserSchedule(graph);
       if (failed(schedule))
         return failure();
     } else {
+      std::string reason;
       ScheduleOptions options;
       options.spatial = spatial;
       options.temporal = temporal;
       options.rank = rank;
-      schedule = findSchedule(graph, machine, options, [](GraphOp graph, StringAttr dim) {
-        FailureOr<TemporalPlan> plan = planTemporal(graph, dim);
-        return succeeded(plan) ? plan->numPasses : 0;
-      });
+      schedule = findSchedule(
+          graph, machine, options,
+          [](GraphOp graph, StringAttr dim) {
+            FailureOr<TemporalPlan> plan = planTemporal(graph, dim);
+            return succeeded(plan) ? plan->numPasses : 0;
+          },
+          &reason);
       // What no schedule fits is one block that spills to memory.
-      if (failed(schedule))
+      if (failed(schedule)) {
+        remark.blocks = "one block that spills to memory: " + reason;
+        remarkKernel(graph, remark);
         return success();
+      }
     }
+    if (wantsRemarks(graph))
+      describeSchedule(remark, graph, *schedule, machine);
     if (llvm::any_of(schedule->blocks, [](int64_t size) { return size > 0; })) {
       graph.setBlockSizes(schedule->blocks);
       ++numSpatial;
     }
-    if (!schedule->temporal)
+    if (!schedule->temporal) {
+      remarkKernel(graph, remark);
       return success();
+    }
     FailureOr<TemporalPlan> plan = planTemporal(graph, schedule->temporal);
+    if (succeeded(plan))
+      remark.temporal = llvm::formatv("{0} at a time, {1}", schedule->step, plan->describe());
     if (failed(plan) || failed(applyTemporal(graph, *plan, schedule->step)))
       return graph.emitOpError() << "cannot be sliced along '" << schedule->temporal.getValue() << "'";
     ++numTemporal;
+    remarkKernel(graph, remark);
     return success();
   }
 
