@@ -18,10 +18,14 @@ def CPURecordSignatures : Pass<"fusion-cpu-record-signatures", "::mlir::ModuleOp
     static size in bytes does not fit into 46 bits is an error that names the op.
 
     ```mlir
-    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32>
+    }
     // becomes
     func.func @main(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<4xf32>
-        attributes {fusion.signature = (tensor<4xf32>) -> tensor<4xf32>}
+        attributes {fusion.signature = (tensor<4xf32>) -> tensor<4xf32>} {
+      return %x : tensor<4xf32>
+    }
     ```
   }];
 }
@@ -126,7 +130,9 @@ def CPUVectorize : Pass<"fusion-cpu-vectorize", "::mlir::func::FuncOp"> {
     in the type of the output, f32 if that has 16 bits.
 
     ```mlir
-    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
+    // %x : memref<64xf32>; %y : memref<64xf32>
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
     ^bb0(%in: f32, %out: f32):
       %0 = arith.addf %in, %in : f32
       linalg.yield %0 : f32

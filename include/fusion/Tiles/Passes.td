@@ -23,6 +23,7 @@ def SpaceMapToTiles : Pass<"spacemap-to-tiles"> {
     Example:
 
     ```mlir
+    // %x : tensor<8x16xf32>
     %sum = spacemap.graph dims [m = 8, n = 16] ins(%a = %x : tensor<8x16xf32>) blocks [m = 4] {
       %0 = spacemap.source %a [m, n] : tensor<8x16xf32> -> !spacemap.space<[m, n], f32>
       %1 = spacemap.all_to_one %0 along [n] sum : !spacemap.space<[m, n], f32> -> !spacemap.space<[m], f32>
