@@ -5,7 +5,9 @@
 #include "fusion/SpaceMap/SpaceMap.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -38,16 +40,48 @@ static bool isComputation(mlir::Operation *op) {
                    mlir::tensor::GenerateOp>(op);
 }
 
+/// Loop nests of a tile program, or mappings of a graph.
+static unsigned countComputations(mlir::Operation *kernel) {
+  unsigned count = 0;
+  kernel->walk([&](mlir::Operation *op) {
+    count += isComputation(op) || llvm::isa<spacemap::MapOp, spacemap::AllToOneOp>(op);
+  });
+  return count;
+}
+
+/// "blocks of 1 x 64, loops over slices of 128".
+static std::string describeSchedule(mlir::Operation *kernel) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto print = [&](mlir::OpFoldResult size) {
+    if (std::optional<int64_t> constant = mlir::getConstantIntValue(size))
+      os << *constant;
+    else
+      os << '?';
+  };
+  if (auto grid = llvm::dyn_cast<mlir::scf::ForallOp>(kernel)) {
+    os << "blocks of ";
+    llvm::interleave(grid.getMixedStep(), os, print, " x ");
+  }
+  llvm::SmallVector<mlir::scf::ForOp> loops;
+  kernel->walk<mlir::WalkOrder::PreOrder>([&](mlir::scf::ForOp loop) { loops.push_back(loop); });
+  if (!loops.empty()) {
+    os << (text.empty() ? "" : ", ") << "serial slices of ";
+    llvm::interleaveComma(loops, os, [&](mlir::scf::ForOp loop) { print(mlir::OpFoldResult(loop.getStep())); });
+  }
+  return text;
+}
+
 static void collect(mlir::FunctionOpInterface function, Fusion &fusion) {
   function->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
     auto kernel = op->getAttrOfType<mlir::StringAttr>("fusion.kernel");
     if (kernel || llvm::isa<spacemap::GraphOp>(op)) {
       std::string name = kernel ? kernel.getValue().str() : "spacemap.graph";
-      fusion.kernels.push_back({name, describe(op->getLoc())});
+      fusion.kernels.push_back({name, describe(op->getLoc()), countComputations(op), describeSchedule(op)});
       return mlir::WalkResult::skip();
     }
     if (isComputation(op)) {
-      fusion.opaque.push_back({op->getName().getStringRef().str(), describe(op->getLoc())});
+      fusion.opaque.push_back({op->getName().getStringRef().str(), describe(op->getLoc()), 1, ""});
       return mlir::WalkResult::skip();
     }
     return mlir::WalkResult::advance();
@@ -119,7 +153,9 @@ void Summary::printReport(llvm::raw_ostream &os) const {
   os << fusion.kernels.size() << (fusion.kernels.size() == 1 ? " fused kernel" : " fused kernels") << ", "
      << fusion.opaque.size() << (fusion.opaque.size() == 1 ? " operation" : " operations") << " outside of kernels\n";
   for (const Fusion::Item &kernel : fusion.kernels)
-    os << "  kernel " << kernel.name << " at " << kernel.location << '\n';
+    os << "  kernel " << kernel.name << " at " << kernel.location << ": " << kernel.numComputations
+       << (kernel.numComputations == 1 ? " computation" : " computations")
+       << (kernel.schedule.empty() ? "" : " in " + kernel.schedule) << '\n';
   for (const Fusion::Item &op : fusion.opaque)
     os << "  alone: " << op.name << " at " << op.location << '\n';
   os << "scheduled in " << llvm::format("%.4g", scheduleSeconds) << " s, compiled in "

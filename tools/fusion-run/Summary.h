@@ -12,6 +12,9 @@ namespace fusion {
 struct Fusion {
   struct Item {
     std::string name, location;
+    /// For a kernel: how many computations it does, and its schedule in words.
+    unsigned numComputations = 0;
+    std::string schedule;
   };
   /// Fused kernels: operations that carry `fusion.kernel`, and space-mapping graphs that are not lowered yet.
   std::vector<Item> kernels;
