@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -40,7 +41,18 @@ static std::string joinNonEmpty(const std::string &first, const std::string &sec
   return first.empty() ? second : second.empty() ? first : first + ", " + second;
 }
 
+/// The operations of a body that are no scalar arithmetic, by their full names.
+static std::string listForeign(Block &body) {
+  llvm::SmallSetVector<StringRef, 4> names;
+  for (Operation &op : body)
+    if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect, linalg::LinalgDialect>(op.getDialect()))
+      names.insert(op.getName().getStringRef());
+  return llvm::join(names, ", ");
+}
+
 static std::string describeGeneric(linalg::GenericOp op) {
+  if (std::string foreign = listForeign(*op.getBody()); !foreign.empty())
+    return "linalg.generic with " + foreign;
   if (op.getNumReductionLoops() == 0) {
     std::string body = describeBody(*op.getBody());
     return body.empty() ? "copy" : body;

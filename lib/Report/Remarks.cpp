@@ -40,13 +40,12 @@ static remark::RemarkOpts getOptions(Operation *op, StringRef name) {
   return remark::RemarkOpts::name(name).category("spacemap").function(symbol ? symbol.getValue() : StringRef());
 }
 
-void fusion::remarkApart(Operation *producer, Operation *consumer, Reason reason, const Twine &details) {
+void fusion::remarkApart(Operation *producer, Operation *consumer, const Refusal &refusal) {
   if (!wantsRemarks(consumer))
     return;
-  std::string text = (describe(consumer) + " is not fused with its operand, " + describe(producer) + " at " +
-                      getPlace(producer->getLoc()) + ": " + details)
-                         .str();
-  remark::missed(consumer->getLoc(), getOptions(consumer, getName(reason))) << StringRef(text);
+  std::string text = describe(consumer) + " is not fused with its operand, " + describe(producer) + " at " +
+                     getPlace(producer->getLoc()) + ": " + refusal.text;
+  remark::missed(consumer->getLoc(), getOptions(consumer, getName(refusal.reason))) << StringRef(text);
 }
 
 void fusion::remarkKernel(Operation *graph, const KernelRemark &remark) {

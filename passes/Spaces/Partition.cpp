@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -41,8 +42,9 @@ constexpr double penaltySeconds = 10;
 
 class Partitioner {
 public:
-  Partitioner(GraphOp graph, const Target &target, const ScheduleOptions &options, bool byProfit)
-      : graph(graph), target(target), options(options), byProfit(byProfit), units(getUnits(graph)) {}
+  Partitioner(GraphOp graph, const Target &target, const ScheduleOptions &options, bool byProfit,
+              llvm::StringMap<Evaluation> &known)
+      : graph(graph), target(target), options(options), byProfit(byProfit), known(known), units(getUnits(graph)) {}
 
   /// The parts, in an order that respects their dependences.
   std::vector<SmallVector<unsigned>> run() {
@@ -159,9 +161,22 @@ private:
         results);
     trial->moveBefore(graph);
 
+    // A repeated subgraph is scheduled once.
+    auto [same, isFirst] = known.try_emplace(getCanonicalKey(trial));
+    if (isFirst)
+      same->second = schedule(trial);
+    evaluation = same->second;
+    trial.erase();
+    for (Operation *op : standIns)
+      op->erase();
+    return evaluation;
+  }
+
+  Evaluation schedule(GraphOp trial) {
+    Evaluation evaluation;
     SmallVector<StringAttr> legal = getLegalSpatialDims(trial);
     std::string reason, notTemporal;
-    FailureOr<Schedule> schedule = findSchedule(
+    FailureOr<Schedule> best = findSchedule(
         trial, target, options,
         [&](GraphOp graph, StringAttr dim) {
           // Asked of many trial graphs: the check of the updates is left to the one that is sliced.
@@ -171,7 +186,7 @@ private:
           return succeeded(plan) ? plan->numPasses : 0;
         },
         &reason);
-    if (failed(schedule)) {
+    if (failed(best)) {
       if (!notTemporal.empty())
         reason += "; it cannot be sliced temporally: " + notTemporal;
       if (legal.empty())
@@ -180,11 +195,8 @@ private:
         evaluation.refusal = {notTemporal.empty() ? Reason::Footprint : Reason::NoUpdateFunction, reason};
     } else {
       evaluation.isFeasible = true;
-      evaluation.seconds = schedule->seconds;
+      evaluation.seconds = best->seconds;
     }
-    trial.erase();
-    for (Operation *op : standIns)
-      op->erase();
     return evaluation;
   }
 
@@ -203,6 +215,8 @@ private:
   const Target &target;
   const ScheduleOptions &options;
   bool byProfit;
+  /// What is known of trial graphs, by canonical key; shared between the graphs of a function.
+  llvm::StringMap<Evaluation> &known;
   std::vector<Unit> units;
   std::map<SmallVector<unsigned>, Evaluation> evaluations;
 };
@@ -218,13 +232,14 @@ struct PartitionPass : fusion::impl::SpaceMapPartitionBase<PartitionPass> {
     }
     ScheduleOptions options;
     options.temporal = temporal;
+    llvm::StringMap<Evaluation> known;
     SmallVector<GraphOp> graphs;
     getOperation().walk([&](GraphOp graph) { graphs.push_back(graph); });
     for (GraphOp graph : graphs) {
       if (graph.getBlockSizes() || !graph.getBody().getOps<TemporalOp>().empty())
         continue; // sliced already
       materializeOutputs(graph);
-      Partitioner partitioner(graph, *machine, options, byProfit);
+      Partitioner partitioner(graph, *machine, options, byProfit, known);
       std::vector<SmallVector<unsigned>> parts = partitioner.run();
       numKernels += parts.size();
       if (parts.size() <= 1)

@@ -8,6 +8,7 @@
 #include "fusion/Spaces/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace fusion {
 #define GEN_PASS_DEF_SPACEMAPSLICE

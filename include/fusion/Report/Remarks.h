@@ -30,6 +30,12 @@ enum class Reason {
   NotProfitable
 };
 
+/// A reason and what there is to say about it: a phrase without trailing period.
+struct Refusal {
+  Reason reason = Reason::NotAMapping;
+  std::string text;
+};
+
 /// The reason's name in remarks and documents: `not-a-mapping`, ...
 llvm::StringRef getName(Reason reason);
 
@@ -42,9 +48,8 @@ std::string describe(mlir::Operation *op);
 /// The first place in a file that `location` names, as "file:line:col"; "-" if there is none.
 std::string getPlace(mlir::Location location);
 
-/// A missed remark at `consumer`: it reads what `producer` computes, and is not in its kernel. `details` is a phrase
-/// without trailing period.
-void remarkApart(mlir::Operation *producer, mlir::Operation *consumer, Reason reason, const llvm::Twine &details);
+/// A missed remark at `consumer`: it reads what `producer` computes, and is not in its kernel.
+void remarkApart(mlir::Operation *producer, mlir::Operation *consumer, const Refusal &refusal);
 
 /// The parts of a remark about a kernel. Each is one line of plain words; an empty one is left out.
 struct KernelRemark {
