@@ -224,7 +224,8 @@ LogicalResult fusion::algebra::checkUpdate(ExprContext &context, const UpdatePla
     for (auto [index, state] : llvm::enumerate(plan.states)) {
       largest = 0;
       double left = evaluate(state.update, both, &largest);
-      double right = combineValues(state.reducer, evaluate(state.update, a, &largest), evaluate(state.update, b, &largest));
+      double right =
+          combineValues(state.reducer, evaluate(state.update, a, &largest), evaluate(state.update, b, &largest));
       if (failed(compare(index, true, left, right, largest, both)))
         return failure();
     }

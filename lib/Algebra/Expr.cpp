@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace fusion::algebra;
 using fusion::spacemap::Reducer;
 
-void Node::profile(llvm::FoldingSetNodeID &id, ExprKind op, Type type, ArrayRef<const Node *> operands, Attribute attribute,
-                   Role role, StringRef name, DictionaryAttr opaqueAttributes) {
+void Node::profile(llvm::FoldingSetNodeID &id, ExprKind op, Type type, ArrayRef<const Node *> operands,
+                   Attribute attribute, Role role, StringRef name, DictionaryAttr opaqueAttributes) {
   id.AddInteger(static_cast<unsigned>(op));
   id.AddPointer(type.getAsOpaquePointer());
   for (const Node *operand : operands)
@@ -75,8 +75,8 @@ SmallVector<Expr, 6> Expr::leaves() const {
 // ExprContext: making expressions
 //===----------------------------------------------------------------------===//
 
-Expr ExprContext::unique(ExprKind op, Type type, ArrayRef<Expr> operands, Attribute attribute, Role role, StringRef name,
-                         LeafFacts facts, DictionaryAttr opaqueAttributes) {
+Expr ExprContext::unique(ExprKind op, Type type, ArrayRef<Expr> operands, Attribute attribute, Role role,
+                         StringRef name, LeafFacts facts, DictionaryAttr opaqueAttributes) {
   SmallVector<const Node *, 3> operandNodes;
   for (Expr operand : operands)
     operandNodes.push_back(operand.get());
@@ -385,8 +385,8 @@ bool fusion::algebra::isPositive(Expr expr, bool orZero) {
   case ExprKind::Pow:
     return isPositive(expr[0]);
   case ExprKind::IntegerPow:
-    return isPositive(expr[0]) ||
-           (orZero && expr[1].isConstant() && std::fmod(expr[1].constantValue(), 2) == 0 && expr[1].constantValue() >= 0);
+    return isPositive(expr[0]) || (orZero && expr[1].isConstant() && std::fmod(expr[1].constantValue(), 2) == 0 &&
+                                   expr[1].constantValue() >= 0);
   default:
     return false;
   }

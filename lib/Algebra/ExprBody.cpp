@@ -50,7 +50,8 @@ static std::optional<ExprKind> getOp(StringRef name) {
 static bool isCast(StringRef name) {
   return llvm::StringSwitch<bool>(name)
       .Cases({"arith.extf", "arith.truncf", "arith.sitofp", "arith.uitofp", "arith.fptosi", "arith.fptoui"}, true)
-      .Cases({"arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui", "arith.bitcast"}, true)
+      .Cases({"arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui", "arith.bitcast"},
+             true)
       .Default(false);
 }
 

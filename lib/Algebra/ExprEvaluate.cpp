@@ -78,9 +78,7 @@ static bool evaluateCompare(Attribute attribute, bool isFloat, double a, double 
 }
 
 static double evaluateNode(Expr expr, ArrayRef<double> v) {
-  auto propagating = [&](double result) {
-    return std::isnan(v[0]) || std::isnan(v[1]) ? std::nan("") : result;
-  };
+  auto propagating = [&](double result) { return std::isnan(v[0]) || std::isnan(v[1]) ? std::nan("") : result; };
   auto bits = [&](unsigned index) { return static_cast<int64_t>(v[index]); };
   switch (expr.op()) {
   case ExprKind::Leaf:

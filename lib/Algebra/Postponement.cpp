@@ -30,8 +30,7 @@ bool fusion::algebra::isUpperBound(Expr bound, Expr value) {
   if (!bound.isLeaf() || !bound.facts().reducer || !bound.facts().source)
     return false;
   Reducer reducer = *bound.facts().reducer;
-  return (reducer == Reducer::Max || reducer == Reducer::MaxNum) &&
-         skipFloatCasts(Expr(bound.facts().source)) == value;
+  return (reducer == Reducer::Max || reducer == Reducer::MaxNum) && skipFloatCasts(Expr(bound.facts().source)) == value;
 }
 
 bool fusion::algebra::isAtMostOne(Expr expr) {

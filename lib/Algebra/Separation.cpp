@@ -21,13 +21,12 @@ static Expr zero(ExprContext &context, Type type) { return context.constant(0, t
 //===----------------------------------------------------------------------===//
 
 /// Separates both operands for an operation that keeps a common state factor: a sum, a selection, a maximum.
-static std::optional<Separation> separateCommonProduct(ExprContext &context, ExprKind op, Expr condition, Expr a, Expr b) {
+static std::optional<Separation> separateCommonProduct(ExprContext &context, ExprKind op, Expr condition, Expr a,
+                                                       Expr b) {
   auto left = separateProduct(context, a), right = separateProduct(context, b);
   if (!left || !right)
     return std::nullopt;
-  auto make = [&](Expr x, Expr y) {
-    return condition ? context.select(condition, x, y) : context.make(op, {x, y});
-  };
+  auto make = [&](Expr x, Expr y) { return condition ? context.select(condition, x, y) : context.make(op, {x, y}); };
   if (left->states == right->states)
     return Separation{make(left->elements, right->elements), left->states};
   // Zero has every factor.
@@ -125,8 +124,8 @@ std::optional<Separation> fusion::algebra::separateProduct(ExprContext &context,
         if (!a)
           return std::nullopt;
         Expr states = a->states ? a->states : one, none = zero(context, states.type());
-        return Separation{a->elements, branch == 1 ? context.select(f[0], states, none)
-                                                   : context.select(f[0], none, states)};
+        return Separation{a->elements,
+                          branch == 1 ? context.select(f[0], states, none) : context.select(f[0], none, states)};
       }
     }
     return std::nullopt;
@@ -168,8 +167,8 @@ std::optional<Separation> fusion::algebra::separateSum(ExprContext &context, Exp
     Expr states = a->states;
     if (b->states)
       states = f.op() == ExprKind::Sub && !states ? context.neg(b->states)
-               : states                     ? both(f.op(), states, b->states)
-                                            : b->states;
+               : states                           ? both(f.op(), states, b->states)
+                                                  : b->states;
     return Separation{context.make(f.op(), {a->elements, b->elements}), states};
   }
   case ExprKind::Neg: {

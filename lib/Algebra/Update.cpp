@@ -75,7 +75,8 @@ static bool vanishesWith(Expr f, Expr m) {
 static bool breaksAtZero(Expr f, Expr state) {
   bool breaks = false;
   f.walk([&](Expr inner) {
-    bool divides = inner.op() == ExprKind::Div || inner.op() == ExprKind::Rsqrt || inner.op() == ExprKind::Log || inner.op() == ExprKind::Log2;
+    bool divides = inner.op() == ExprKind::Div || inner.op() == ExprKind::Rsqrt || inner.op() == ExprKind::Log ||
+                   inner.op() == ExprKind::Log2;
     if (!divides)
       return;
     Expr divisor = inner.op() == ExprKind::Div ? inner[1] : inner[0];
@@ -123,8 +124,8 @@ static void addGuards(ExprContext &context, Expr f, UpdatePlan &plan) {
 // Synthesis
 //===----------------------------------------------------------------------===//
 
-/// A selection by a condition on elements hides a factor that may be NaN at the identity of a state; what the reduction is then
-/// depends on the condition.
+/// A selection by a condition on elements hides a factor that may be NaN at the identity of a state; what the reduction
+/// is then depends on the condition.
 static bool selectsByElements(Expr f) {
   bool found = false;
   f.walk([&](Expr inner) {

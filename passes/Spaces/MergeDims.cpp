@@ -1,7 +1,8 @@
 //===- MergeDims.cpp - One dimension for all uses of an input --------------===//
 //
-// The builder gives each use of a tensor from outside dimensions of its own. Where no space would get a dimension twice, the uses can share
-// them: then a row that is read three times is one source, and its reductions are chains along one dimension, which can be sliced.
+// The builder gives each use of a tensor from outside dimensions of its own. Where no space would get a dimension
+// twice, the uses can share them: then a row that is read three times is one source, and its reductions are chains
+// along one dimension, which can be sliced.
 //
 //===------------------------------------------------------------------------===//
 

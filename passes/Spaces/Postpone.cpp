@@ -35,7 +35,8 @@ public:
     bool result = false;
     if (Operation *op = space.getDefiningOp()) {
       if (auto reduction = dyn_cast<AllToOneOp>(op))
-        result = llvm::any_of(getNames(reduction.getAlong()), [&](StringAttr dim) { return llvm::is_contained(dims, dim); });
+        result =
+            llvm::any_of(getNames(reduction.getAlong()), [&](StringAttr dim) { return llvm::is_contained(dims, dim); });
       for (Value operand : op->getOperands())
         result = result || (isa<SpaceType>(operand.getType()) && reach(operand));
     }

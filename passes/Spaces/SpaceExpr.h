@@ -19,16 +19,18 @@ using Dims = llvm::SmallVector<mlir::StringAttr>;
 llvm::ArrayRef<mlir::StringAttr> getDims(mlir::Value space);
 mlir::Type getElementType(mlir::Value space);
 
-/// Expressions of the spaces of one graph. A space is inlined through One-to-One and One-to-All mappings down to leaves.
+/// Expressions of the spaces of one graph. A space is inlined through One-to-One and One-to-All mappings down to
+/// leaves.
 class SpaceExprs {
 public:
   explicit SpaceExprs(algebra::ExprContext &context) : context(context) {}
 
-  /// Decides of a space whether it is a leaf: gives its role or nothing. Spaces that are neither maps nor One-to-All are always leaves.
+  /// Decides of a space whether it is a leaf: gives its role or nothing. Spaces that are neither maps nor One-to-All
+  /// are always leaves.
   using Classify = llvm::function_ref<std::optional<algebra::Role>(mlir::Value)>;
 
-  /// The expression of `space`; null, with a text in `reason`, if a body cannot be understood. Constant spaces are constants, never leaves.
-  /// For one object, `classify` must always decide alike.
+  /// The expression of `space`; null, with a text in `reason`, if a body cannot be understood. Constant spaces are
+  /// constants, never leaves. For one object, `classify` must always decide alike.
   algebra::Expr get(mlir::Value space, Classify classify, std::string &reason);
 
   /// A space for each leaf, and for each inner expression that a space holds over just the dimensions it depends on.
@@ -50,12 +52,13 @@ private:
 class SpaceEmitter {
 public:
   /// `spaces` gives the space of each leaf, and perhaps of inner expressions, which are then not computed again.
-  SpaceEmitter(mlir::OpBuilder &builder, mlir::Location loc, GraphOp graph,
-               llvm::DenseMap<const algebra::Node *, mlir::Value> spaces = llvm::DenseMap<const algebra::Node *, mlir::Value>())
+  SpaceEmitter(
+      mlir::OpBuilder &builder, mlir::Location loc, GraphOp graph,
+      llvm::DenseMap<const algebra::Node *, mlir::Value> spaces = llvm::DenseMap<const algebra::Node *, mlir::Value>())
       : builder(builder), loc(loc), graph(graph), spaces(std::move(spaces)) {}
 
-  /// The space of `expr`, over the dimensions `dims`, which are at least those of its leaves. Parts that depend on fewer dimensions become maps
-  /// of their own, and are mapped One-to-All. Null if a leaf has no space.
+  /// The space of `expr`, over the dimensions `dims`, which are at least those of its leaves. Parts that depend on
+  /// fewer dimensions become maps of their own, and are mapped One-to-All. Null if a leaf has no space.
   mlir::Value emit(algebra::Expr expr, llvm::ArrayRef<mlir::StringAttr> dims);
 
   /// The space of `expr` over the dimensions of its leaves.

@@ -1,7 +1,7 @@
 //===- TemporalSlice.cpp - Temporal slicing --------------------------------===//
 //
-// SpaceFusion, section 4: prologue, loops with update-then-aggregate, epilogue, and a second loop for outputs that keep the
-// sliced dimension.
+// SpaceFusion, section 4: prologue, loops with update-then-aggregate, epilogue, and a second loop for outputs that keep
+// the sliced dimension.
 //
 //===------------------------------------------------------------------------===//
 
@@ -33,8 +33,8 @@ using fusion::algebra::UpdateState;
 
 namespace {
 
-/// What stands for a reduction in the elements and updates of later ones while its loop runs. Any sequence of values is right as long as the
-/// last is the true one (or is taken to it by `UpdatePlan::restore`).
+/// What stands for a reduction in the elements and updates of later ones while its loop runs. Any sequence of values is
+/// right as long as the last is the true one (or is taken to it by `UpdatePlan::restore`).
 struct StandIn {
   bool guardsIdentity = false; ///< 0 for an infinite identity
   bool dominated = true;       ///< see UpdatePlan
@@ -44,9 +44,9 @@ struct StandIn {
 
 /// A reduction while a loop is made.
 struct Running {
-  SmallVector<Value> states;   ///< block arguments, null for counts; later the results of the loop
+  SmallVector<Value> states; ///< block arguments, null for counts; later the results of the loop
   SmallVector<Expr> stateLeaves;
-  Value current;               ///< after the slice, in the type of the reduction
+  Value current; ///< after the slice, in the type of the reduction
 };
 
 class Slicer {
@@ -197,7 +197,8 @@ static Expr extentLeaf(ExprContext &context) {
   return context.leaf(Role::Accumulated, "extent", IndexType::get(context.getContext()));
 }
 
-/// What stands for the reduction where `value` is its value. An old one that has seen nothing is replaced by `current`, what stands for it now.
+/// What stands for the reduction where `value` is its value. An old one that has seen nothing is replaced by `current`,
+/// what stands for it now.
 Expr Slicer::getStandIn(unsigned index, Expr value, bool isOld, Expr current) {
   const StandIn &standIn = standIns[index];
   Type type = value.type();
@@ -257,7 +258,8 @@ Value Slicer::materializeInside(Value space, unsigned pass, IRMapping &inside, O
   return clone->getResult(0);
 }
 
-/// Emits the parts of an update that know only what it depends on as maps of their own, which all updates of the loop share: `exp(m - m')`.
+/// Emits the parts of an update that know only what it depends on as maps of their own, which all updates of the loop
+/// share: `exp(m - m')`.
 LogicalResult Slicer::emitFactors(Expr update, unsigned index, SpaceEmitter &emitter) {
   llvm::SmallPtrSet<const Node *, 4> own;
   for (unsigned state = 0; state < plan.reductions[index].update.states.size(); ++state)
@@ -318,7 +320,8 @@ LogicalResult Slicer::makeReduction(unsigned index, SpaceEmitter &emitter, IRMap
     for (StringAttr dim : getNames(op.getAlong()))
       if (dim != plan.dim)
         count *= static_cast<double>(graph.getStaticExtent(dim));
-    replacements[y.get()] = context.mul(toFloat(seenLeaf(context, /*isOld=*/true), y.type()), context.constant(count, y.type()));
+    replacements[y.get()] =
+        context.mul(toFloat(seenLeaf(context, /*isOld=*/true), y.type()), context.constant(count, y.type()));
   }
 
   for (auto [position, state] : llvm::enumerate(reduction.update.states)) {
@@ -343,8 +346,7 @@ LogicalResult Slicer::makeReduction(unsigned index, SpaceEmitter &emitter, IRMap
     }
     auto resultType = SpaceType::get(graph.getContext(), resultDims, type);
     Value partial = AllToOneOp::create(builder, loc, resultType, element, op.getAlongAttr(), state.reducer);
-    Expr partialLeaf =
-        context.leaf(Role::Accumulated, ("partial" + Twine(index) + "_" + Twine(position)).str(), type);
+    Expr partialLeaf = context.leaf(Role::Accumulated, ("partial" + Twine(index) + "_" + Twine(position)).str(), type);
     emitter.setSpace(partialLeaf, partial);
     Expr update = context.substitute(state.update, replacements);
     if (failed(emitFactors(update, index, emitter)))
@@ -358,7 +360,8 @@ LogicalResult Slicer::makeReduction(unsigned index, SpaceEmitter &emitter, IRMap
 
   // What later reductions of the loop see.
   Expr leaf = getLeaf(index);
-  Expr current = context.leaf(Role::Accumulated, ("current" + Twine(index)).str(), reduction.update.states.front().update.type());
+  Expr current =
+      context.leaf(Role::Accumulated, ("current" + Twine(index)).str(), reduction.update.states.front().update.type());
   emitter.setSpace(current, own.states.front());
   if (leaf && leaf.isFloat())
     current = context.toFloat(current, leaf.type());
@@ -410,7 +413,8 @@ LogicalResult Slicer::makeLoop(unsigned pass) {
     }
 
   auto loop = TemporalOp::create(builder, loc, types, inits, plan.dim, builder.getI64IntegerAttr(step));
-  Block *body = builder.createBlock(&loop.getBody(), {}, ValueRange(inits).getTypes(), SmallVector<Location>(inits.size(), loc));
+  Block *body =
+      builder.createBlock(&loop.getBody(), {}, ValueRange(inits).getTypes(), SmallVector<Location>(inits.size(), loc));
   SpaceEmitter emitter(builder, loc, graph);
   for (auto [leaf, argument] : llvm::zip_equal(leaves, body->getArguments()))
     emitter.setSpace(leaf, argument);
@@ -464,8 +468,8 @@ LogicalResult Slicer::makeLoop(unsigned pass) {
 // Final values
 //===----------------------------------------------------------------------===//
 
-/// Whether every user multiplies the reduction with, or divides it by, an earlier reduction that has been restored under the same
-/// guards: what is NaN there makes the product NaN.
+/// Whether every user multiplies the reduction with, or divides it by, an earlier reduction that has been restored
+/// under the same guards: what is NaN there makes the product NaN.
 bool Slicer::isRestoredByUsers(unsigned index) {
   const TemporalReduction &reduction = plan.reductions[index];
   if (!reduction.update.dominated || !reduction.update.zeroStates.empty())
@@ -476,7 +480,8 @@ bool Slicer::isRestoredByUsers(unsigned index) {
       return false;
     SmallVector<Expr> arguments;
     for (auto [position, operand] : llvm::enumerate(map.getOperands()))
-      arguments.push_back(context.leaf(Role::Accumulated, ("argument" + Twine(position)).str(), getElementType(operand)));
+      arguments.push_back(
+          context.leaf(Role::Accumulated, ("argument" + Twine(position)).str(), getElementType(operand)));
     std::string ignored;
     Expr expr = context.fromBody(map.getBody().front(), arguments, ignored);
     if (!expr)
@@ -498,7 +503,8 @@ bool Slicer::isRestoredByUsers(unsigned index) {
           return;
         const UpdatePlan &other = plan.reductions[it->second].update;
         covered |= other.kind == UpdatePlan::Kind::Scale && other.dominated &&
-                   llvm::all_of(reduction.update.infiniteStates, [&](Expr state) { return llvm::is_contained(other.infiniteStates, state); });
+                   llvm::all_of(reduction.update.infiniteStates,
+                                [&](Expr state) { return llvm::is_contained(other.infiniteStates, state); });
       }
     };
     visit(visit, expr);

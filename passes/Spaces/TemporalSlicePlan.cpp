@@ -19,9 +19,8 @@ using fusion::algebra::Role;
 using fusion::algebra::UpdatePlan;
 
 bool TemporalPlan::hasUpdates() const {
-  return llvm::any_of(reductions, [](const TemporalReduction &reduction) {
-    return reduction.update.kind != UpdatePlan::Kind::Simple;
-  });
+  return llvm::any_of(
+      reductions, [](const TemporalReduction &reduction) { return reduction.update.kind != UpdatePlan::Kind::Simple; });
 }
 
 std::string TemporalPlan::describe() const {
@@ -142,7 +141,8 @@ std::string Planner::planUpdate(unsigned index, unsigned pass) {
         continue;
       for (StringAttr inner : getDims(space))
         if (!llvm::is_contained(dims, inner))
-          return ("it needs a correction for each element of '" + inner.getValue() + "', which it reduces as well").str();
+          return ("it needs a correction for each element of '" + inner.getValue() + "', which it reduces as well")
+              .str();
     }
   if (update->kind == UpdatePlan::Kind::Polynomial) {
     // Accumulating several contractions costs more than it saves.

@@ -21,10 +21,10 @@ namespace fusion::algebra {
 
 /// What a leaf stands for.
 enum class Role {
-  Varying,     ///< `x`: known without any earlier reduction, and different for every element along the reduced dimension
-  Parameter,   ///< `p`: known without any earlier reduction, and the same for every element
-  State,       ///< `d`: an earlier reduction; it changes while the reduced dimension is walked
-  NextState,   ///< `d'`: the same reduction after the current slice
+  Varying,   ///< `x`: known without any earlier reduction, and different for every element along the reduced dimension
+  Parameter, ///< `p`: known without any earlier reduction, and the same for every element
+  State,     ///< `d`: an earlier reduction; it changes while the reduced dimension is walked
+  NextState, ///< `d'`: the same reduction after the current slice
   Accumulated, ///< `y`: a partial result of the reduction under study
 };
 
@@ -102,8 +102,8 @@ struct Node : llvm::FoldingSetNode {
   void Profile(llvm::FoldingSetNodeID &id) const;
 };
 
-/// A scalar expression: a cheap handle of a node that its `ExprContext` owns. Equal structure means equal handles within
-/// one context. Null where an expression could not be made.
+/// A scalar expression: a cheap handle of a node that its `ExprContext` owns. Equal structure means equal handles
+/// within one context. Null where an expression could not be made.
 class Expr {
 public:
   Expr() = default;
@@ -152,7 +152,8 @@ private:
 };
 
 /// Owns expressions, makes them unique and simplifies lightly: constants are folded on floats, neutral elements and
-/// double negation vanish. No rule changes a value except for the sign of a zero. Not thread-safe; expressions must not outlive it.
+/// double negation vanish. No rule changes a value except for the sign of a zero. Not thread-safe; expressions must not
+/// outlive it.
 class ExprContext {
 public:
   explicit ExprContext(mlir::MLIRContext *context) : context(context) {}
@@ -201,8 +202,8 @@ public:
   /// Replaces each `State` leaf by the `NextState` leaf.
   Expr advance(Expr expr);
 
-  /// The result that a body yields, over the expressions of its arguments, followed through operations on scalars. Null,
-  /// with a text in `reason`, if an operation has regions, several results or operands from elsewhere.
+  /// The result that a body yields, over the expressions of its arguments, followed through operations on scalars.
+  /// Null, with a text in `reason`, if an operation has regions, several results or operands from elsewhere.
   Expr fromBody(mlir::Block &body, llvm::ArrayRef<Expr> arguments, std::string &reason);
 
 private:
@@ -216,16 +217,18 @@ private:
   std::deque<Node> nodes;
 };
 
-/// Emits `expr` as operations of arith and math on scalars. `values` holds the value of each leaf, and may hold values of
-/// inner expressions, which are then used; what is emitted is added. A leaf without a value is a programming error that yields a null value.
+/// Emits `expr` as operations of arith and math on scalars. `values` holds the value of each leaf, and may hold values
+/// of inner expressions, which are then used; what is emitted is added. A leaf without a value is a programming error
+/// that yields a null value.
 mlir::Value emit(mlir::OpBuilder &builder, mlir::Location location, Expr expr,
                  llvm::DenseMap<const Node *, mlir::Value> &values);
 
 /// Values of leaves for the evaluation.
 using Assignment = llvm::DenseMap<const Node *, double>;
 
-/// The value in double precision; float conversions are the identity, booleans 0 or 1, an opaque operation is an arbitrary but fixed
-/// function. If `largest` is given it is raised to the largest finite magnitude of any intermediate value. A leaf without a value is NaN.
+/// The value in double precision; float conversions are the identity, booleans 0 or 1, an opaque operation is an
+/// arbitrary but fixed function. If `largest` is given it is raised to the largest finite magnitude of any intermediate
+/// value. A leaf without a value is NaN.
 double evaluate(Expr expr, const Assignment &values, double *largest = nullptr);
 
 /// Whether `expr` is provably positive (or not negative, if `orZero`) for finite leaves.
@@ -233,7 +236,8 @@ bool isPositive(Expr expr, bool orZero = false);
 
 } // namespace fusion::algebra
 
-template <> struct llvm::DenseMapInfo<fusion::algebra::Expr> {
+template <>
+struct llvm::DenseMapInfo<fusion::algebra::Expr> {
   using Expr = fusion::algebra::Expr;
   using Node = fusion::algebra::Node;
   static Expr getEmptyKey() { return DenseMapInfo<const Node *>::getEmptyKey(); }

@@ -34,9 +34,9 @@ bool separatesAtRandomPoints(Expr f, bool additive, unsigned seed = 1);
 
 /// A reduction with its earlier reductions moved behind it: `(+)_t f(x, d) = outer((+)_t inner(x, d), d)`.
 struct Postponed {
-  Expr inner;                 ///< the new element; may still depend on states (`exp(x - m)` is never taken apart)
-  Expr outer;                 ///< over the `Accumulated` leaf `y` and the states that moved
-  spacemap::Reducer reducer;  ///< reducer of `inner`; differs from the given one where a sign turned max into min
+  Expr inner;                ///< the new element; may still depend on states (`exp(x - m)` is never taken apart)
+  Expr outer;                ///< over the `Accumulated` leaf `y` and the states that moved
+  spacemap::Reducer reducer; ///< reducer of `inner`; differs from the given one where a sign turned max into min
 };
 
 /// Moves what depends on states only out of the reduction of `f`, as far as it goes. `movable` says of a
@@ -51,12 +51,13 @@ struct Postponed {
 std::optional<Postponed> postpone(ExprContext &context, Expr f, spacemap::Reducer reducer,
                                   llvm::function_ref<bool(Expr)> movable);
 
-/// Checks by evaluation at random points that `postponed` gives the reduction of `f`; failure comes with a text in `reason`.
+/// Checks by evaluation at random points that `postponed` gives the reduction of `f`; failure comes with a text in
+/// `reason`.
 llvm::LogicalResult checkPostponed(ExprContext &context, Expr f, spacemap::Reducer reducer, const Postponed &postponed,
                                    std::string &reason, unsigned seed = 1);
 
-/// Whether `bound` is provably an upper bound of `value` once `value` is among what `bound` has seen: `bound` is the maximum of
-/// `value`, or a maximum with it. Float conversions are looked through.
+/// Whether `bound` is provably an upper bound of `value` once `value` is among what `bound` has seen: `bound` is the
+/// maximum of `value`, or a maximum with it. Float conversions are looked through.
 bool isUpperBound(Expr bound, Expr value);
 
 /// Whether the magnitude of `expr` is provably at most 1: `exp(x - max x)`, say.

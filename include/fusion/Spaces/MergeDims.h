@@ -7,8 +7,9 @@
 
 namespace fusion::spacemap {
 
-/// Gives the uses of an input the same dimensions wherever no space would get a dimension twice, and joins what becomes equal by that. Renaming
-/// changes no value: the extents are those of the same axis. Returns how many dimensions vanished. Sliced graphs are left alone.
+/// Gives the uses of an input the same dimensions wherever no space would get a dimension twice, and joins what becomes
+/// equal by that. Renaming changes no value: the extents are those of the same axis. Returns how many dimensions
+/// vanished. Sliced graphs are left alone.
 unsigned mergeDims(GraphOp graph);
 
 } // namespace fusion::spacemap

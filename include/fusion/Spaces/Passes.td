@@ -105,9 +105,10 @@ def SpaceMapSlice : Pass<"spacemap-slice", "::mlir::func::FuncOp"> {
 def SpaceMapMergeDims : Pass<"spacemap-merge-dims"> {
   let summary = "Let the uses of an input share dimensions";
   let description = [{
-    `spacemap-build` gives each use of a tensor from outside dimensions of its own. Where no space would get a dimension twice by it, this pass makes
-    the dimensions of the same axis one. A row that is read for its maximum, for a sum and for the result is then one source, and the reductions
-    are a chain along one dimension, which can be sliced temporally. `X X^T` keeps two dimensions for the rows of `X`: the product has both.
+    `spacemap-build` gives each use of a tensor from outside dimensions of its own. Where no space would get a
+    dimension twice by it, this pass makes the dimensions of the same axis one. A row that is read for its maximum,
+    for a sum and for the result is then one source, and the reductions are a chain along one dimension, which can
+    be sliced temporally. `X X^T` keeps two dimensions for the rows of `X`: the product has both.
   }];
   let statistics = [Statistic<"numMerged", "merged", "Dimensions that became another">];
 }
@@ -115,10 +116,11 @@ def SpaceMapMergeDims : Pass<"spacemap-merge-dims"> {
 def SpaceMapPostponeBroadcast : Pass<"spacemap-postpone-broadcast"> {
   let summary = "Move earlier reductions behind later ones";
   let description = [{
-    Broadcast postposition: a factor of a reduction that comes from an earlier reduction over the same dimension is applied after the reduction instead of
-    to every element. `sum_l (e / s * v)` becomes `(sum_l e * v) / s`, so that the later reduction no longer waits for `s`. Sums give up factors, divisors and
-    selections of zero; maxima and minima give up whatever is monotone. `exp(-m)` is never moved: it may overflow. Each rewrite is
-    checked by evaluation at random points, and left out with a warning if the check fails.
+    Broadcast postposition: a factor of a reduction that comes from an earlier reduction over the same dimension is
+    applied after the reduction instead of to every element. `sum_l (e / s * v)` becomes `(sum_l e * v) / s`, so
+    that the later reduction no longer waits for `s`. Sums give up factors, divisors and selections of zero; maxima
+    and minima give up whatever is monotone. `exp(-m)` is never moved: it may overflow. Each rewrite is checked by
+    evaluation at random points, and left out with a warning if the check fails.
 
     Example: in
 
@@ -129,10 +131,13 @@ def SpaceMapPostponeBroadcast : Pass<"spacemap-postpone-broadcast"> {
         %w = spacemap.source %b [l] : tensor<8xf32> -> !spacemap.space<[l], f32>
         %s = spacemap.all_to_one %e along [l] sum : !spacemap.space<[l], f32> -> !spacemap.space<[], f32>
         %sl = spacemap.one_to_all %s along [l] : !spacemap.space<[], f32> -> !spacemap.space<[l], f32>
-        %p = spacemap.map (%0 = %e, %1 = %sl, %2 = %w : !spacemap.space<[l], f32>, !spacemap.space<[l], f32>, !spacemap.space<[l], f32>) {
+        %q = spacemap.map (%0 = %e, %1 = %sl : !spacemap.space<[l], f32>, !spacemap.space<[l], f32>) {
           %3 = arith.divf %0, %1 : f32
-          %4 = arith.mulf %3, %2 : f32
-          spacemap.yield %4 : f32
+          spacemap.yield %3 : f32
+        } -> !spacemap.space<[l], f32>
+        %p = spacemap.map (%0 = %q, %1 = %w : !spacemap.space<[l], f32>, !spacemap.space<[l], f32>) {
+          %3 = arith.mulf %0, %1 : f32
+          spacemap.yield %3 : f32
         } -> !spacemap.space<[l], f32>
         %o = spacemap.all_to_one %p along [l] sum : !spacemap.space<[l], f32> -> !spacemap.space<[], f32>
         spacemap.output %o [] : !spacemap.space<[], f32>
@@ -150,11 +155,12 @@ def SpaceMapPostponeBroadcast : Pass<"spacemap-postpone-broadcast"> {
 def SpaceMapTemporalSlice : Pass<"spacemap-temporal-slice"> {
   let summary = "Slice graphs temporally along a dimension";
   let description = [{
-    Turns each graph that has the dimension into prologue, a `spacemap.temporal` loop, and epilogue. Independent reductions along the
-    dimension are aggregated. Reductions that depend on earlier ones are updated and then aggregated: the update function, which
-    corrects a partial result when what it depends on has changed, is synthesised from the scalar functions and checked by
-    evaluation at random points. Outputs that keep the dimension and need final reductions are collected in a second loop that
-    computes their elements again from the sources.
+    Turns each graph that has the dimension into prologue, a `spacemap.temporal` loop, and epilogue. Independent
+    reductions along the dimension are aggregated. Reductions that depend on earlier ones are updated and then
+    aggregated: the update function, which corrects a partial result when what it depends on has changed, is
+    synthesised from the scalar functions and checked by evaluation at random points. Outputs that keep the
+    dimension and need final reductions are collected in a second loop that computes their elements again from the
+    sources.
 
     A graph that cannot be sliced so is left as it is, with a remark that says why.
   }];

@@ -47,7 +47,8 @@ struct TemporalPlan {
 };
 
 struct TemporalOptions {
-  /// How many loops may hold reductions. With 1, a dependent reduction without an update function makes the dimension unsliceable.
+  /// How many loops may hold reductions. With 1, a dependent reduction without an update function makes the dimension
+  /// unsliceable.
   unsigned maxReductionPasses = 1;
   /// How many values one polynomial update may accumulate (counts excluded).
   unsigned maxStates = 4;
@@ -56,12 +57,14 @@ struct TemporalOptions {
   bool verify = true;
 };
 
-/// Decides whether and how `graph` can be sliced along `dim`; changes nothing. Every update function in the plan has passed its check (unless `options` say otherwise). On failure, `reason`
-/// (if given) says why in one line; a diagnostic is not emitted.
+/// Decides whether and how `graph` can be sliced along `dim`; changes nothing. Every update function in the plan has
+/// passed its check (unless `options` say otherwise). On failure, `reason` (if given) says why in one line; a
+/// diagnostic is not emitted.
 mlir::FailureOr<TemporalPlan> planTemporal(GraphOp graph, mlir::StringAttr dim, std::string *reason = nullptr,
                                            const TemporalOptions &options = {});
 
-/// Slices `graph` by `step` elements as `plan` says. Fails, with a located error, only if a step is not positive or an operation cannot be made.
+/// Slices `graph` by `step` elements as `plan` says. Fails, with a located error, only if a step is not positive or an
+/// operation cannot be made.
 mlir::LogicalResult applyTemporal(GraphOp graph, const TemporalPlan &plan, int64_t step);
 
 } // namespace fusion::spacemap

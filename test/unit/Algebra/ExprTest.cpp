@@ -70,7 +70,8 @@ TEST_F(AlgebraTest, KnowsSigns) {
   EXPECT_FALSE(isPositive(t));
   EXPECT_FALSE(isPositive(context.mul(x, x)));
   EXPECT_TRUE(isPositive(context.mul(x, x), /*orZero=*/true));
-  EXPECT_TRUE(isPositive(unary(ExprKind::Rsqrt, context.add(reduction("q", Reducer::Sum, context.mul(x, x)), number(1)))));
+  EXPECT_TRUE(
+      isPositive(unary(ExprKind::Rsqrt, context.add(reduction("q", Reducer::Sum, context.mul(x, x)), number(1)))));
 }
 
 static const char *const bodyText = R"(
@@ -99,12 +100,14 @@ TEST_F(AlgebraTest, ComesFromAndGoesToBodies) {
   std::string reason;
   Expr expr = context.fromBody(function.getBody().front(), {a, b, i}, reason);
   ASSERT_TRUE(expr) << reason;
-  EXPECT_EQ(expr.str(), "pow(select(ogt(math.atan2(exp(a - b), 2), b), math.floor(exp(a - b)), f32(i)), arith.shli(i + i, i))");
+  EXPECT_EQ(expr.str(),
+            "pow(select(ogt(math.atan2(exp(a - b), 2), b), math.floor(exp(a - b)), f32(i)), arith.shli(i + i, i))");
 
   auto made = func::FuncOp::create(UnknownLoc::get(&mlirContext), "made", function.getFunctionType());
   OwningOpRef<func::FuncOp> owner(made);
   OpBuilder builder = OpBuilder::atBlockBegin(made.addEntryBlock());
-  llvm::DenseMap<const Node *, Value> values = {{a.get(), made.getArgument(0)}, {b.get(), made.getArgument(1)}, {i.get(), made.getArgument(2)}};
+  llvm::DenseMap<const Node *, Value> values = {
+      {a.get(), made.getArgument(0)}, {b.get(), made.getArgument(1)}, {i.get(), made.getArgument(2)}};
   Value result = emit(builder, made.getLoc(), expr, values);
   ASSERT_TRUE(result);
   func::ReturnOp::create(builder, made.getLoc(), result);
@@ -118,7 +121,8 @@ TEST_F(AlgebraTest, RefusesBodiesThatUseOtherValues) {
     func.func @f(%a: f32) -> f32 {
       %0 = func.call @f(%a) : (f32) -> f32
       return %0 : f32
-    })", &mlirContext);
+    })",
+                                            &mlirContext);
   ASSERT_TRUE(module);
   std::string reason;
   auto function = *module->getOps<func::FuncOp>().begin();

@@ -9,7 +9,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "gtest/gtest.h"
 
-/// Elements `x`, `v`, `w`; a parameter `c`; the maximum `m` of x, the sum `s` of exp(x - m), the sum `t` of x, and states of which nothing is known: `d`, `h`.
+/// Elements `x`, `v`, `w`; a parameter `c`; the maximum `m` of x, the sum `s` of exp(x - m), the sum `t` of x, and
+/// states of which nothing is known: `d`, `h`.
 class AlgebraTest : public ::testing::Test {
 protected:
   using Expr = fusion::algebra::Expr;

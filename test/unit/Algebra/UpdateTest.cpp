@@ -99,8 +99,11 @@ TEST_F(Update, NotByAFactorThatMayVanish) {
   EXPECT_EQ(plan->states[1].element, v);
   double y = 0, y1 = 0, sum = 0;
   for (double element : {1.0, -1.0, 1.0}) {
-    Assignment at = {{v.get(), 1}, {t.get(), sum}, {context.next(t).get(), sum + element},
-                     {accumulated(context, f64).get(), y}, {accumulated(context, f64, 1).get(), y1}};
+    Assignment at = {{v.get(), 1},
+                     {t.get(), sum},
+                     {context.next(t).get(), sum + element},
+                     {accumulated(context, f64).get(), y},
+                     {accumulated(context, f64, 1).get(), y1}};
     y = evaluate(plan->states[0].update, at);
     y1 = evaluate(plan->states[1].update, at);
     sum += element;
@@ -118,15 +121,13 @@ TEST_F(Update, ScaleOfAPositiveSum) {
   // Nothing is known of the sign of the parameter c.
   EXPECT_FALSE(synthesizeUpdate(context, context.exp(context.mul(r, x)), Reducer::Sum, reason));
   Expr known = unary(ExprKind::Rsqrt, context.add(context.div(q, number(64)), number(1e-5)));
-  EXPECT_EQ(update(context.mul(context.mul(x, known), v)),
-            "y * (rsqrt(q' / 64 + 1e-05) / rsqrt(q / 64 + 1e-05))");
+  EXPECT_EQ(update(context.mul(context.mul(x, known), v)), "y * (rsqrt(q' / 64 + 1e-05) / rsqrt(q / 64 + 1e-05))");
   EXPECT_TRUE(plan->zeroStates.empty());
 }
 
 TEST_F(Update, TwoExponentials) {
   Expr k = reduction("k", Reducer::Max, v);
-  EXPECT_EQ(update(context.mul(exponential(), context.exp(context.sub(v, k)))),
-            "y * (exp(m - m') * exp(k - k'))");
+  EXPECT_EQ(update(context.mul(exponential(), context.exp(context.sub(v, k)))), "y * (exp(m - m') * exp(k - k'))");
   EXPECT_TRUE(plan->dominated);
 }
 
@@ -179,8 +180,10 @@ TEST_F(Update, PolynomialsAgreeWithBruteForce) {
   };
   Expr difference = context.sub(x, d);
   for (Expr f : {square(difference), context.mul(square(difference), difference), square(square(difference)),
-                 context.add(square(difference), context.mul(x, difference)), context.mul(x, square(context.mul(difference, number(0.5)))),
-                 context.make(ExprKind::IntegerPow, {difference, context.constant(3, mlir::IntegerType::get(&mlirContext, 64))})}) {
+                 context.add(square(difference), context.mul(x, difference)),
+                 context.mul(x, square(context.mul(difference, number(0.5)))),
+                 context.make(ExprKind::IntegerPow,
+                              {difference, context.constant(3, mlir::IntegerType::get(&mlirContext, 64))})}) {
     update(f);
     ASSERT_TRUE(plan) << f.str();
     double expected = 0;

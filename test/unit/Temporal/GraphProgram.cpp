@@ -70,8 +70,8 @@ Space GraphProgram::input(const std::string &dims, const std::string &type) {
 
 Space GraphProgram::constant(const std::string &value, const std::string &type) {
   Space space{fresh(), "", type};
-  body += space.name + " = spacemap.map () {\n%c = arith.constant " + value + " : " + type + "\nspacemap.yield %c : " +
-          type + "\n} -> " + spaceType("", type) + "\n";
+  body += space.name + " = spacemap.map () {\n%c = arith.constant " + value + " : " + type +
+          "\nspacemap.yield %c : " + type + "\n} -> " + spaceType("", type) + "\n";
   return space;
 }
 
@@ -110,8 +110,8 @@ Space GraphProgram::map(const std::string &operation, const std::vector<Space> &
       text.replace(at, placeholder.size(), argument);
   }
   Space space{fresh(), dims, type};
-  body += space.name + " = spacemap.map (" + names + " : " + types + ") {\n%r = " + text + "\nspacemap.yield %r : " +
-          type + "\n} -> " + spaceType(dims, type) + "\n";
+  body += space.name + " = spacemap.map (" + names + " : " + types + ") {\n%r = " + text +
+          "\nspacemap.yield %r : " + type + "\n} -> " + spaceType(dims, type) + "\n";
   return space;
 }
 
@@ -178,10 +178,10 @@ std::string GraphProgram::text() const {
     separate(results);
     results += "%g#" + std::to_string(i);
   }
-  return "func.func @main(" + arguments + ") -> (" + resultTypes + ") {\n" + prologue + "%g:" +
-         std::to_string(outputs.size()) + " = spacemap.graph dims [" + dims + "] ins(" + bindings + " : " + types +
-         ") {\n" + body + "spacemap.output " + axes + " : " + outputTypes + "\n} -> (" + resultTypes + ")\nreturn " +
-         results + " : " + resultTypes + "\n}\n";
+  return "func.func @main(" + arguments + ") -> (" + resultTypes + ") {\n" + prologue +
+         "%g:" + std::to_string(outputs.size()) + " = spacemap.graph dims [" + dims + "] ins(" + bindings + " : " +
+         types + ") {\n" + body + "spacemap.output " + axes + " : " + outputTypes + "\n} -> (" + resultTypes +
+         ")\nreturn " + results + " : " + resultTypes + "\n}\n";
 }
 
 std::vector<HostArray> fusion::test::randomInputs(const GraphProgram &program, unsigned seed, double mean,

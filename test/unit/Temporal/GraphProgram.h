@@ -21,8 +21,8 @@ struct Space {
   std::string type;
 };
 
-/// Writes the text of a function `main` around one graph. Dimensions have one-letter names. Operands of maps are broadcast to
-/// all dimensions of the operands.
+/// Writes the text of a function `main` around one graph. Dimensions have one-letter names. Operands of maps are
+/// broadcast to all dimensions of the operands.
 class GraphProgram {
 public:
   /// "m=5 l=7"; "l=?7" is a dynamic extent of 7.

@@ -103,7 +103,7 @@ protected:
     HostArray &mask = inputs.back();
     // Row 0 hides a prefix, row 1 a suffix, row 2 all, row 3 single ones.
     for (int64_t l = 0; l < 11; ++l) {
-      bool hides[] = {l < 6, l > 2, true, l % 2 == 0, false};
+      bool hides[] = {l<6, l> 2, true, l % 2 == 0, false};
       for (int64_t m = 0; m < 5; ++m)
         mask.setDouble(m * 11 + l, hides[m] ? hidden : 0.0);
     }
@@ -315,7 +315,8 @@ TEST_F(Temporal, LayerNormWithTwoMeansAndWideVariance) {
 TEST_F(Temporal, DynamicExtents) {
   GraphProgram p("m=?3 n=?23");
   Space x = p.input("mn"), m = p.reduce(x, "n", "max");
-  Space total = p.reduce(x, "n", "sum"), centred = p("arith.subf", {x, p("arith.mulf", {total, p.constant("0.0434782609")})});
+  Space total = p.reduce(x, "n", "sum"),
+        centred = p("arith.subf", {x, p("arith.mulf", {total, p.constant("0.0434782609")})});
   p.output(p.reduce(p("arith.mulf", {centred, centred}), "n", "sum"));
   p.output(exponential(p, x, m));
   inputs = randomInputs(p, 2, 100, 1);
