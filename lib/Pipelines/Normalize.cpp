@@ -37,6 +37,8 @@ void buildNormalizePipeline(OpPassManager &pm, const CpuPipelineOptions &options
   pm.addPass(createDetachInits());
   pm.addPass(createMergeExtents());
   addCleanUp(pm);
+  // Both would be undone by a clean-up.
+  pm.addPass(createCloneGenerators());
   pm.addPass(createSinkConstants());
 }
 

@@ -2,7 +2,6 @@
 
 #include "GenericRewriting.h"
 #include "ViewCoordinates.h"
-#include "fusion/Analysis/FusibleOp.h"
 #include "fusion/Normalize/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,14 +19,6 @@ namespace fusion {
 using namespace mlir;
 
 namespace {
-
-/// A generic that computes each element from its position and scalars alone.
-bool isGenerator(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 0 || op.getNumReductionLoops() != 0)
-    return false;
-  FailureOr<fusion::FusibleOp> fusible = fusion::analyzeFusible(op);
-  return succeeded(fusible) && !fusible->readsInit;
-}
 
 /// Whether the body calls a function that costs more than a load, such as a logarithm.
 bool isExpensive(linalg::GenericOp op) {
@@ -73,7 +64,7 @@ private:
       unsigned index = input->getOperandNumber();
       fusion::ViewChain chain(input->get());
       auto generator = chain.getOrigin().getDefiningOp<linalg::GenericOp>();
-      if (!generator || !isGenerator(generator) || !isWorthwhile(generator, reader, *input))
+      if (!generator || !fusion::isGenerator(generator) || !isWorthwhile(generator, reader, *input))
         continue;
       dropped.set(index);
       if (fusion::boundsAllLoops(fusion::mapsWithout(reader, dropped)))

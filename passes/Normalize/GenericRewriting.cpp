@@ -1,6 +1,7 @@
 //===- GenericRewriting.cpp - Rebuilding linalg.generic with other operands ---===//
 
 #include "GenericRewriting.h"
+#include "fusion/Analysis/FusibleOp.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -8,6 +9,13 @@
 using namespace mlir;
 
 namespace fusion {
+
+bool isGenerator(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 0 || op.getNumReductionLoops() != 0)
+    return false;
+  FailureOr<FusibleOp> fusible = analyzeFusible(op);
+  return succeeded(fusible) && !fusible->readsInit;
+}
 
 bool boundsAllLoops(ArrayRef<AffineMap> maps) {
   if (maps.empty())

@@ -9,6 +9,9 @@
 
 namespace fusion {
 
+/// Whether `op` computes each element from its position and scalars alone.
+bool isGenerator(mlir::linalg::GenericOp op);
+
 /// Whether every loop is an axis of some operand, so that a `linalg.generic` with `maps` has loop bounds.
 bool boundsAllLoops(llvm::ArrayRef<mlir::AffineMap> maps);
 

@@ -284,6 +284,44 @@ def FoldGenerators : Pass<"fusion-fold-generators"> {
   let statistics = [Statistic<"numFolded", "folded", "Uses of generators folded">];
 }
 
+def CloneGenerators : Pass<"fusion-clone-generators"> {
+  let summary = "Give each way of reading a generator a copy of it";
+  let description = [{
+    A generator that was too expensive to fold may be read along the rows by one operation and along the columns by
+    another. Each way of reading it (an indexing map, and the reshapes and transposes in between) gets a copy, so that
+    the rows of one need not be the rows of the other. Runs after the last common subexpression elimination.
+
+    Example:
+
+    ```mlir
+    // %x : tensor<8x8xf32>
+    %e = tensor.empty() : tensor<8xf32>
+    %f = tensor.empty() : tensor<8x8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        outs(%e : tensor<8xf32>) {
+    ^bb0(%out: f32):
+      %2 = linalg.index 0 : index
+      %3 = arith.index_cast %2 : index to i64
+      %4 = arith.sitofp %3 : i64 to f32
+      %5 = math.sin %4 : f32
+      linalg.yield %5 : f32
+    } -> tensor<8xf32>
+    %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>,
+                                          affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+        ins(%0, %0 : tensor<8xf32>, tensor<8xf32>) outs(%f : tensor<8x8xf32>) {
+    ^bb0(%row: f32, %column: f32, %out: f32):
+      %2 = arith.mulf %row, %column : f32
+      linalg.yield %2 : f32
+    } -> tensor<8x8xf32>
+    // becomes
+    %0 = linalg.generic ... outs(%e : tensor<8xf32>) { ... }
+    %1 = linalg.generic ... outs(%e : tensor<8xf32>) { ... }
+    %2 = linalg.generic ... ins(%0, %1 : tensor<8xf32>, tensor<8xf32>) outs(%f : tensor<8x8xf32>) { ... }
+    ```
+  }];
+  let statistics = [Statistic<"numCloned", "cloned", "Copies made">];
+}
+
 def PushSlices : Pass<"fusion-push-slices"> {
   let summary = "Slice operands instead of results";
   let description = [{
