@@ -23,7 +23,7 @@ public:
     for (Value extent : graph.getDynamicExtents())
       os << number(extent) << ',';
     for (Value input : graph.getInputs())
-      os << input.getType() << ';';
+      os << input.getType().getAsOpaquePointer() << ';';
     for (BlockArgument argument : graph.getBody().getArguments())
       number(argument);
     writeBlock(graph.getBody().front());
@@ -36,10 +36,10 @@ private:
   void writeType(Type type) {
     auto space = dyn_cast<SpaceType>(type);
     if (!space) {
-      os << type;
+      os << type.getAsOpaquePointer();
       return;
     }
-    os << space.getElementType();
+    os << space.getElementType().getAsOpaquePointer();
     for (StringAttr dim : space.getDims())
       os << '.' << graph.getDimIndex(dim);
   }
@@ -53,7 +53,8 @@ private:
         os << ',';
       }
     } else {
-      os << attribute;
+      // Attributes, types and names of ops are unique in a context.
+      os << attribute.getAsOpaquePointer();
     }
   }
 
@@ -61,13 +62,13 @@ private:
     for (BlockArgument argument : block.getArguments())
       number(argument);
     for (Operation &op : block) {
-      os << '\n' << op.getName();
+      os << '\n' << op.getName().getAsOpaquePointer();
       for (Value operand : op.getOperands())
         os << ' ' << number(operand);
       for (NamedAttribute attribute : op.getPropertiesAsAttribute()
                                           ? cast<DictionaryAttr>(op.getPropertiesAsAttribute())
                                           : op.getAttrDictionary()) {
-        os << ' ' << attribute.getName() << '=';
+        os << ' ' << attribute.getName().getAsOpaquePointer() << '=';
         writeAttribute(attribute.getValue());
       }
       for (Value result : op.getResults()) {

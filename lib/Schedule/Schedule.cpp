@@ -2,7 +2,7 @@
 
 #include "fusion/Schedule/Schedule.h"
 
-#include "TileShape.h"
+#include "GraphModel.h"
 #include "fusion/Schedule/Spatial.h"
 
 #include <limits>
@@ -16,8 +16,7 @@ namespace {
 class Search {
 public:
   Search(GraphOp graph, const Target &target, const ScheduleOptions &options, TemporalLegality isLegalTemporal)
-      : graph(graph), target(target), options(options), isLegalTemporal(isLegalTemporal),
-        whole(graph, Schedule()) {
+      : graph(graph), target(target), options(options), isLegalTemporal(isLegalTemporal), model(graph) {
     collectBatchDims();
   }
 
@@ -29,7 +28,7 @@ public:
     if (options.temporal && !(found && !options.rank))
       for (StringAttr dim : getTemporalCandidates(legal)) {
         // A loop over slices pays off only where something along it is worth cutting.
-        if (whole.getWhole(dim) <= 64)
+        if (getWhole(dim) <= 64)
           continue;
         if (unsigned passes = isLegalTemporal(graph, dim))
           tryTemporal(dim, legal, passes);
@@ -51,6 +50,8 @@ public:
   }
 
 private:
+  int64_t getWhole(StringAttr dim) { return model.extents[graph.getDimIndex(dim)]; }
+
   /// Dimensions that every operand of every contraction has: each element of them is a contraction of its own.
   void collectBatchDims() {
     for (Attribute dim : graph.getDimNames())
@@ -75,7 +76,9 @@ private:
   }
 
   void collectColumns(MapOp product) {
-    int64_t size = whole.getTileElements(product.getType());
+    int64_t size = 1;
+    for (StringAttr dim : product.getType().getDims())
+      size *= getWhole(dim);
     if (size <= largest)
       return;
     largest = size;
@@ -102,7 +105,7 @@ private:
       }
     });
     llvm::stable_sort(result,
-                      [&](StringAttr a, StringAttr b) { return whole.getWhole(a) > whole.getWhole(b); });
+                      [&](StringAttr a, StringAttr b) { return getWhole(a) > getWhole(b); });
     return result;
   }
 
@@ -116,7 +119,7 @@ private:
       return;
     }
     for (int64_t step : {512, 256, 128, 64}) {
-      if (step >= whole.getWhole(temporal))
+      if (step >= getWhole(temporal))
         continue;
       schedule.step = step;
       tryBlocks(schedule, legal);
@@ -153,7 +156,7 @@ private:
   void enumerateOuter(Schedule &schedule, ArrayRef<StringAttr> outer, ArrayRef<StringAttr> tiled) {
     if (outer.empty())
       return enumerate(schedule, tiled);
-    for (int64_t size : {int64_t(1), whole.getWhole(outer.front())}) {
+    for (int64_t size : {int64_t(1), getWhole(outer.front())}) {
       schedule.blocks[graph.getDimIndex(outer.front())] = std::max<int64_t>(size, 1);
       enumerateOuter(schedule, outer.drop_front(), tiled);
     }
@@ -165,7 +168,7 @@ private:
       consider(schedule);
       return;
     }
-    int64_t extent = whole.getWhole(dims.front());
+    int64_t extent = getWhole(dims.front());
     int64_t &block = schedule.blocks[graph.getDimIndex(dims.front())];
     SmallVector<int64_t> sizes = {16, 32, 64, 128, 256, 512};
     for (int64_t share : {target.units, 2 * target.units})
@@ -184,7 +187,7 @@ private:
   /// Halves the outermost dimension that is not 1 yet, and considers each state.
   void shrink(Schedule &schedule, ArrayRef<StringAttr> dims) {
     for (StringAttr dim : dims)
-      schedule.blocks[graph.getDimIndex(dim)] = std::max<int64_t>(whole.getWhole(dim), 1);
+      schedule.blocks[graph.getDimIndex(dim)] = std::max<int64_t>(getWhole(dim), 1);
     while (true) {
       consider(schedule);
       auto next = llvm::find_if(dims, [&](StringAttr dim) { return schedule.blocks[graph.getDimIndex(dim)] > 1; });
@@ -209,13 +212,13 @@ private:
   void consider(const Schedule &candidate) {
     if (found && !options.rank)
       return;
-    Footprint footprint = getFootprint(graph, candidate, target);
+    Footprint footprint = model.getFootprint(candidate, target, /*stages=*/2);
     if (!fits(footprint, target)) {
       if (least.shared == 0 || footprint.shared < least.shared)
         least = footprint;
       return;
     }
-    double seconds = predictSeconds(graph, candidate, target);
+    double seconds = model.predictSeconds(candidate, target);
     if (found && seconds >= best.seconds)
       return;
     best = candidate;
@@ -227,7 +230,7 @@ private:
   const Target &target;
   const ScheduleOptions &options;
   TemporalLegality isLegalTemporal;
-  TileShape whole;
+  GraphModel model;
   bool hasContraction = false;
   int64_t largest = 0;
   SmallVector<StringAttr> batch;

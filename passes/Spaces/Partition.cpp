@@ -56,7 +56,8 @@ public:
       unsigned failures = 0;
       for (unsigned end = begin + 1; end <= numUnits && failures < maxFailures; ++end) {
         auto [seconds, isFeasible] = evaluateSegment(begin, end);
-        failures = isFeasible ? 0 : failures + 1;
+        bool isHopeless = !isFeasible || seconds > 1.5 * (best[end] - best[begin]);
+        failures = isHopeless ? failures + 1 : 0;
         if (best[begin] + seconds < best[end]) {
           best[end] = best[begin] + seconds;
           start[end] = begin;
@@ -118,7 +119,8 @@ public:
   ArrayRef<Unit> getUnitList() const { return units; }
 
 private:
-  /// So many extensions in a row that do not fit end a part: what comes later would not make it smaller.
+  /// So many extensions in a row that do not fit, or are far slower than cutting, end a part: what comes later would not
+  /// make it smaller.
   static constexpr unsigned maxFailures = 6;
 
   static SmallVector<unsigned> getRange(unsigned begin, unsigned end) { return llvm::to_vector(llvm::seq(begin, end)); }

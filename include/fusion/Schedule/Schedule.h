@@ -64,7 +64,7 @@ using TemporalLegality = llvm::function_ref<unsigned(spacemap::GraphOp, mlir::St
 mlir::FailureOr<Schedule> findSchedule(spacemap::GraphOp graph, const Target &target, const ScheduleOptions &options,
                                        TemporalLegality isLegalTemporal, std::string *reason = nullptr);
 
-/// A text that two graphs share exactly if they are the same problem: the same mappings and scalar functions over the
+/// A text that two graphs of one context share exactly if they are the same problem: the same mappings and scalar functions over the
 /// same extents and element types, whatever their dimensions, values and inputs are called. What has been decided for
 /// one (a repeated layer, say) holds for the other. Dimensions correspond by position.
 std::string getCanonicalKey(spacemap::GraphOp graph);
