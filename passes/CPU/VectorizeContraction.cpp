@@ -116,9 +116,9 @@ private:
 
   void panels(ValueRange offsets);
   void panel(ValueRange offsets, unsigned vectors, Value count);
-  void rowTiles(ValueRange offsets, unsigned vectors, Value mask);
-  void tile(ValueRange offsets, Tile tile, Value mask);
-  void reduce(unsigned depth, Value leftOffset, Value rightOffset, Tile tile, Value mask,
+  void rowTiles(ValueRange offsets, unsigned vectors, const LaneMask &mask);
+  void tile(ValueRange offsets, Tile tile, const LaneMask &mask);
+  void reduce(unsigned depth, Value leftOffset, Value rightOffset, Tile tile, const LaneMask &mask,
               SmallVector<Value> &accumulators);
   Packed allocate(const Access &access, const Factor &factor, ArrayRef<unsigned> loops, ArrayRef<OpFoldResult> extents);
   void pack(const Packed &packed, Access &access, Factor &factor, OpFoldResult last, Value offset);
@@ -434,14 +434,14 @@ void ContractionEmitter::panel(ValueRange offsets, unsigned vectors, Value count
          starts[rightFactor.access]);
     starts[rightFactor.access] = arith::ConstantIndexOp::create(b, 0);
   }
-  Value mask = count ? firstLanes(b, count, lanes) : Value();
+  LaneMask mask = count ? firstLanes(b, count, lanes) : LaneMask();
   forEach(otherRows, starts, [&](ValueRange rowOffsets) { rowTiles(rowOffsets, vectors, mask); });
   right = wholeRight;
   rightFactor = wholeFactor;
 }
 
 /// All rows of a panel, in tiles of falling height.
-void ContractionEmitter::rowTiles(ValueRange offsets, unsigned vectors, Value mask) {
+void ContractionEmitter::rowTiles(ValueRange offsets, unsigned vectors, const LaneMask &mask) {
   if (m < 0) {
     tile(offsets, {1, vectors}, mask);
     return;
@@ -465,7 +465,7 @@ void ContractionEmitter::rowTiles(ValueRange offsets, unsigned vectors, Value ma
 }
 
 /// One register tile, over all reduction loops.
-void ContractionEmitter::tile(ValueRange offsets, Tile tile, Value mask) {
+void ContractionEmitter::tile(ValueRange offsets, Tile tile, const LaneMask &mask) {
   const Access &output = nest.accesses[products.output];
   auto offsetOf = [&](unsigned row, unsigned vector) {
     Value offset = offsets[products.output];
@@ -483,7 +483,7 @@ void ContractionEmitter::tile(ValueRange offsets, Tile tile, Value mask) {
       storeVector(b, accumulators[row * tile.vectors + vector], output, offsetOf(row, vector), b.getIndexAttr(1), mask);
 }
 
-void ContractionEmitter::reduce(unsigned depth, Value leftOffset, Value rightOffset, Tile tile, Value mask,
+void ContractionEmitter::reduce(unsigned depth, Value leftOffset, Value rightOffset, Tile tile, const LaneMask &mask,
                                 SmallVector<Value> &accumulators) {
   if (depth < reduced.size()) {
     unsigned k = reduced[depth];

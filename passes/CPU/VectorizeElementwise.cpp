@@ -39,7 +39,7 @@ struct State {
   SmallVector<Value> offsets; // per access
   SmallVector<SmallVector<Value, 4>> accumulators; // per reduction
   unsigned parts;
-  Value mask;
+  LaneMask mask;
 };
 
 class ElementwiseEmitter {
@@ -442,7 +442,7 @@ void ElementwiseEmitter::innermost(State &state) {
       else
         next = combine(b, r.combiner.kind, acc, operand(r.combiner.element, state, lanePart));
       if (vector && r.overLanes && state.mask)
-        next = arith::SelectOp::create(b, state.mask, next, acc);
+        next = arith::SelectOp::create(b, state.mask.lanes, next, acc);
       acc = next;
     }
   }
@@ -532,7 +532,7 @@ void ElementwiseEmitter::emitOp(Operation *op, State &state) {
             arith::FloorDivSIOp>(op)) {
       auto type = cast<VectorType>(operands[1].getType());
       Value one = arith::ConstantOp::create(b, DenseElementsAttr::get(type, b.getIntegerAttr(type.getElementType(), 1)));
-      operands[1] = arith::SelectOp::create(b, state.mask, operands[1], one);
+      operands[1] = arith::SelectOp::create(b, state.mask.lanes, operands[1], one);
     }
     SmallVector<Type> types;
     for (Type type : op->getResultTypes())

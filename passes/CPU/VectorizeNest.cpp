@@ -258,17 +258,19 @@ Value iota(ImplicitLocOpBuilder &b, Type element, unsigned lanes) {
   return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, element), values));
 }
 
-Value firstLanes(ImplicitLocOpBuilder &b, Value count, unsigned lanes) {
+LaneMask firstLanes(ImplicitLocOpBuilder &b, Value count, unsigned lanes) {
   if (std::optional<int64_t> constant = getConstantIntValue(count)) {
     SmallVector<bool> bits;
     for (unsigned lane = 0; lane < lanes; ++lane)
       bits.push_back(lane < *constant);
-    return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
+    return {arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits)), count};
   }
   // 32-bit compares: one instruction for all lanes.
   Value limit = arith::MinSIOp::create(b, count, arith::ConstantIndexOp::create(b, lanes));
   Value narrow = arith::IndexCastOp::create(b, b.getI32Type(), limit);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(b, b.getI32Type(), lanes), splat(b, narrow, lanes));
+  Value inside =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(b, b.getI32Type(), lanes), splat(b, narrow, lanes));
+  return {inside, count};
 }
 
 /// Rounds f32 lanes to bf16 with integer instructions; without AVX512-BF16, LLVM would call a function per lane.
@@ -351,14 +353,14 @@ static Value zeros(ImplicitLocOpBuilder &b, VectorType type) {
 }
 
 Value loadVector(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride, unsigned lanes,
-                 Value mask) {
+                 const LaneMask &mask) {
   auto type = VectorType::get({lanes}, access.element);
   bool contiguous = isConstantIntValue(stride, 1);
   if (access.bytes) {
     auto byteType = VectorType::get({lanes}, b.getI8Type());
     Value address = byteAddress(b, access, offset), bytes;
     if (mask)
-      bytes = LLVM::MaskedLoadOp::create(b, byteType, address, mask, zeros(b, byteType), 1);
+      bytes = LLVM::MaskedLoadOp::create(b, byteType, address, mask.lanes, zeros(b, byteType), 1);
     else
       bytes = LLVM::LoadOp::create(b, byteType, address, 1);
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bytes, zeros(b, byteType));
@@ -366,33 +368,45 @@ Value loadVector(ImplicitLocOpBuilder &b, const Access &access, Value offset, Op
   Value loaded;
   if (!contiguous)
     loaded = vector::GatherOp::create(b, type, access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),
-                                      mask ? mask : allLanes(b, lanes), zeros(b, type));
+                                      mask ? mask.lanes : allLanes(b, lanes), zeros(b, type));
   else if (mask)
-    loaded = vector::MaskedLoadOp::create(b, type, access.flat, ValueRange{offset}, mask, zeros(b, type));
+    loaded = vector::MaskedLoadOp::create(b, type, access.flat, ValueRange{offset}, mask.lanes, zeros(b, type));
   else
     loaded = vector::LoadOp::create(b, type, access.flat, ValueRange{offset});
   return toCompute(b, loaded, access.element);
 }
 
 void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset, OpFoldResult stride,
-                 Value mask) {
+                 const LaneMask &mask) {
   unsigned lanes = cast<VectorType>(value.getType()).getNumElements();
-  bool contiguous = isConstantIntValue(stride, 1);
+  // LLVM 22 for AVX-512 makes a masked store of truncated integers whose mask is known to be one lane a store of the whole
+  // integer before truncation. So that case gets its own branch, which goes away where the count is known.
+  if (mask.count && isa<IntegerType>(access.element) && bitWidth(access.element) <= 32) {
+    Value one = arith::ConstantIndexOp::create(b, 1);
+    Value single = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mask.count, one);
+    auto branch = scf::IfOp::create(b, single, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    storeScalar(b, vector::ExtractOp::create(b, value, ArrayRef<int64_t>{0}), access, offset);
+    b.setInsertionPointToStart(branch.elseBlock());
+    storeVector(b, value, access, offset, stride, LaneMask{mask.lanes, Value()});
+    b.setInsertionPointAfter(branch);
+    return;
+  }
   if (access.bytes) {
     Value bytes = arith::ExtUIOp::create(b, VectorType::get({lanes}, b.getI8Type()), value);
     Value address = byteAddress(b, access, offset);
     if (mask)
-      LLVM::MaskedStoreOp::create(b, bytes, address, mask, 1);
+      LLVM::MaskedStoreOp::create(b, bytes, address, mask.lanes, 1);
     else
       LLVM::StoreOp::create(b, bytes, address, 1);
     return;
   }
   value = toMemory(b, value, access.element);
-  if (!contiguous)
+  if (!isConstantIntValue(stride, 1))
     vector::ScatterOp::create(b, Type(), access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),
-                              mask ? mask : allLanes(b, lanes), value);
+                              mask ? mask.lanes : allLanes(b, lanes), value);
   else if (mask)
-    vector::MaskedStoreOp::create(b, access.flat, ValueRange{offset}, mask, value);
+    vector::MaskedStoreOp::create(b, access.flat, ValueRange{offset}, mask.lanes, value);
   else
     vector::StoreOp::create(b, value, access.flat, ValueRange{offset});
 }

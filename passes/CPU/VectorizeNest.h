@@ -77,16 +77,23 @@ mlir::Value add(mlir::ImplicitLocOpBuilder &b, mlir::Value lhs, mlir::OpFoldResu
 mlir::Value advance(mlir::ImplicitLocOpBuilder &b, mlir::Value offset, mlir::OpFoldResult iv,
                     mlir::OpFoldResult stride);
 
-// Memory. Values have the element's compute type; `mask` may be null. A masked-off lane reads as 0.
+/// The first `count` lanes (index); null for all lanes.
+struct LaneMask {
+  mlir::Value lanes; // vector of i1
+  mlir::Value count; // unknown if null
+
+  explicit operator bool() const { return bool(lanes); }
+};
+
+// Memory. Values have the element's compute type. A masked-off lane reads as 0.
 mlir::Value loadScalar(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset);
 void storeScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset);
 mlir::Value loadVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset,
-                       mlir::OpFoldResult stride, unsigned lanes, mlir::Value mask);
+                       mlir::OpFoldResult stride, unsigned lanes, const LaneMask &mask = {});
 void storeVector(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset,
-                 mlir::OpFoldResult stride, mlir::Value mask);
+                 mlir::OpFoldResult stride, const LaneMask &mask = {});
 
-/// Mask of the first `count` lanes (index).
-mlir::Value firstLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value count, unsigned lanes);
+LaneMask firstLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value count, unsigned lanes);
 /// [0, 1, ...] with the integer or index `element`.
 mlir::Value iota(mlir::ImplicitLocOpBuilder &b, mlir::Type element, unsigned lanes);
 mlir::Value splat(mlir::ImplicitLocOpBuilder &b, mlir::Value scalar, unsigned lanes);

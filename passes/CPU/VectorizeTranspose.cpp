@@ -94,18 +94,18 @@ struct BlockLoops {
     Type element = computeType(source.element);
     // Shuffles of narrow integers are made on 32 bits.
     bool widen = isa<IntegerType>(element) && bitWidth(element) < 32;
-    Value alongMask = alongCount ? firstLanes(b, alongCount, lanes) : Value();
-    Value acrossMask = acrossCount ? firstLanes(b, acrossCount, lanes) : Value();
+    LaneMask alongMask = alongCount ? firstLanes(b, alongCount, lanes) : LaneMask();
+    LaneMask acrossMask = acrossCount ? firstLanes(b, acrossCount, lanes) : LaneMask();
     auto lanesAre = [&](bool on) -> Value {
       return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), on));
     };
     SmallVector<Value> rows;
     for (unsigned row = 0; row < lanes; ++row) {
-      Value mask = alongMask;
+      LaneMask mask = alongMask;
       if (acrossCount) {
         Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, acrossCount,
                                              arith::ConstantIndexOp::create(b, row).getResult());
-        mask = arith::SelectOp::create(b, inside, alongMask ? alongMask : lanesAre(true), lanesAre(false));
+        mask.lanes = arith::SelectOp::create(b, inside, alongMask ? alongMask.lanes : lanesAre(true), lanesAre(false));
       }
       Value offset = advance(b, offsets[0], b.getIndexAttr(row), source.strides[across]);
       Value loaded = loadVector(b, source, offset, b.getIndexAttr(1), lanes, mask);
