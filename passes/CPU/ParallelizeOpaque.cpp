@@ -13,8 +13,8 @@ namespace fusion {
 
 namespace {
 
-/// Rows are cut into multiples of a cache line, so that two threads never write to the same one.
-constexpr int64_t innermostGranularity = 64;
+/// Rows are cut into multiples of a cache line (of f32), so that two threads rarely write to the same one.
+constexpr int64_t innermostGranularity = 16;
 
 struct ParallelizeOpaque : impl::CPUParallelizeOpaqueBase<ParallelizeOpaque> {
   using CPUParallelizeOpaqueBase::CPUParallelizeOpaqueBase;

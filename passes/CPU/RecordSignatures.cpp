@@ -26,12 +26,12 @@ std::string getFault(Type type) {
     os << "unranked tensor " << type << " is not supported, the rank must be known";
     return text;
   }
+  if (llvm::is_contained(tensor.getShape(), 0))
+    return "";
   int64_t bytes = 8;
   for (int64_t extent : tensor.getShape()) {
     if (ShapedType::isDynamic(extent))
       continue;
-    if (extent == 0)
-      return "";
     if (bytes > maxBytes / extent) {
       os << type << " is too large for the memory of any machine";
       return text;
