@@ -73,8 +73,7 @@ LogicalResult KernelLowering::run() {
     SmallVector<OpFoldResult> sizes;
     for (StringAttr axis : getNames(cast<ArrayAttr>(axes)))
       sizes.push_back(graph.getExtent(axis));
-    destinations.push_back(
-        tensor::EmptyOp::create(builder, loc, sizes, cast<RankedTensorType>(type).getElementType()));
+    destinations.push_back(tensor::EmptyOp::create(builder, loc, sizes, cast<RankedTensorType>(type).getElementType()));
   }
 
   SmallVector<StringAttr> gridDims = getGridDims();
@@ -246,11 +245,11 @@ LogicalResult KernelLowering::emitTemporal(TemporalOp loop) {
     const Tile &whole = inits[numStates + index];
     Value argument = forOp.getRegionIterArg(numStates + index);
     TileBuilder::SliceOperands operands = getCollectedSlice(build, whole.axes, dim);
-    Value part = build.isEmpty(whole.axes, 1)
-                     ? build.makeEmpty(1, loc, whole.axes, cast<SpaceType>(value.getType()).getElementType())
-                     : tensor::ExtractSliceOp::create(inner, loc, argument, operands.offsets, operands.sizes,
-                                                      operands.strides)
-                           .getResult();
+    Value part =
+        build.isEmpty(whole.axes, 1)
+            ? build.makeEmpty(1, loc, whole.axes, cast<SpaceType>(value.getType()).getElementType())
+            : tensor::ExtractSliceOp::create(inner, loc, argument, operands.offsets, operands.sizes, operands.strides)
+                  .getResult();
     collectedSlices.push_back(Tile{part, whole.axes, /*isScratch=*/false, 1});
     isClaim.push_back(claims.try_emplace(value, collectedSlices.back()).second);
   }
@@ -276,9 +275,8 @@ LogicalResult KernelLowering::emitTemporal(TemporalOp loop) {
       continue;
     }
     TileBuilder::SliceOperands operands = getCollectedSlice(build, tile.axes, dim);
-    yielded.push_back(tensor::InsertSliceOp::create(inner, loc, tile.tensor,
-                                                    forOp.getRegionIterArg(numStates + index), operands.offsets,
-                                                    operands.sizes, operands.strides));
+    yielded.push_back(tensor::InsertSliceOp::create(inner, loc, tile.tensor, forOp.getRegionIterArg(numStates + index),
+                                                    operands.offsets, operands.sizes, operands.strides));
   }
   scf::YieldOp::create(inner, loc, yielded);
 

@@ -61,11 +61,14 @@ private:
   /// A scratch tile that `root` reads last and can overwrite.
   std::optional<Tile> findReusable(Value root, llvm::ArrayRef<Value> inlined);
   /// Adds to `outputs` the reductions of `root` that can be done in the same pass.
-  mlir::LogicalResult mergeReductions(Value root, llvm::SmallVectorImpl<Output> &outputs,
-                                      llvm::SmallVectorImpl<spacemap::AllToOneOp> &merged);
+  mlir::LogicalResult mergeReductions(Value root, llvm::SmallVectorImpl<Output> &outputs);
+  /// Adds to `outputs` other reductions over the dimensions of `root` that read the same whole tile.
+  mlir::LogicalResult mergeSiblings(spacemap::AllToOneOp root, llvm::SmallVectorImpl<Output> &outputs);
+  /// Whether nothing that `reduction` needs, but perhaps `except`, depends on what is being emitted.
+  bool canReduceNow(spacemap::AllToOneOp reduction, Value except) const;
   void finishReduction(spacemap::AllToOneOp root, Tile tile);
 
-  //===--- Operations (TileEmission.cpp) ---------------------------------===//
+  //===--- Operations (TileBodies.cpp, TilePacking.cpp) -------------------===//
 
   /// The tile of a leaf (`TilePlan::visitLeaves`); a scalar input has none.
   Tile getTile(Value leaf, unsigned level);

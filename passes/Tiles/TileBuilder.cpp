@@ -88,8 +88,8 @@ Tile TileBuilder::slice(unsigned level, Location loc, Value whole, ArrayRef<Stri
   for (StringAttr axis : kept)
     shape.push_back(getConstantIntValue(getRange(axis, rangeLevel).size).value_or(ShapedType::kDynamic));
   auto type = RankedTensorType::get(shape, cast<RankedTensorType>(whole.getType()).getElementType());
-  Value tensor = tensor::ExtractSliceOp::create(at(level), loc, type, whole, operands.offsets, operands.sizes,
-                                                operands.strides);
+  Value tensor =
+      tensor::ExtractSliceOp::create(at(level), loc, type, whole, operands.offsets, operands.sizes, operands.strides);
   return Tile{tensor, kept, /*isScratch=*/false, level};
 }
 
@@ -134,7 +134,8 @@ Tile TileBuilder::makeScratch(unsigned level, Location loc, ArrayRef<StringAttr>
   lastScratch = empty;
   Value tensor = empty;
   if (isRagged) {
-    SmallVector<OpFoldResult> offsets(kept.size(), builder.getIndexAttr(0)), strides(kept.size(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(kept.size(), builder.getIndexAttr(0)),
+        strides(kept.size(), builder.getIndexAttr(1));
     tensor = tensor::ExtractSliceOp::create(at(level), loc, empty, offsets, sizes, strides);
   }
   return Tile{tensor, kept, /*isScratch=*/true, level};
@@ -150,7 +151,6 @@ Tile TileBuilder::copy(unsigned level, Location loc, const Tile &from, const Til
   SmallVector<int64_t> permutation;
   for (StringAttr axis : into.axes)
     permutation.push_back(llvm::find(from.axes, axis) - from.axes.begin());
-  result.tensor =
-      linalg::TransposeOp::create(at(level), loc, from.tensor, into.tensor, permutation)->getResult(0);
+  result.tensor = linalg::TransposeOp::create(at(level), loc, from.tensor, into.tensor, permutation)->getResult(0);
   return result;
 }

@@ -56,16 +56,15 @@ public:
   /// The tile of input `input`, whose axes are the dimensions `axes`. Cached per level.
   Tile getSource(spacemap::SourceOp source, unsigned level);
   /// The current part of `whole`, a tensor over all of `axes`.
-  Tile slice(unsigned level, mlir::Location loc, Value whole, llvm::ArrayRef<StringAttr> axes,
-             unsigned rangeLevel);
+  Tile slice(unsigned level, mlir::Location loc, Value whole, llvm::ArrayRef<StringAttr> axes, unsigned rangeLevel);
   /// The operands of a slice over `axes`: offsets, sizes and strides.
   struct SliceOperands {
     llvm::SmallVector<mlir::OpFoldResult> offsets, sizes, strides;
   };
   SliceOperands getSliceOperands(llvm::ArrayRef<StringAttr> axes, unsigned level);
 
-  /// Whether a tile over `axes` is known to have no elements. It must not be sliced: a slice at offset 0 of an extent of 0
-  /// does not verify (MLIR 22).
+  /// Whether a tile over `axes` is known to have no elements. It must not be sliced: a slice at offset 0 of an extent
+  /// of 0 does not verify (MLIR 22).
   bool isEmpty(llvm::ArrayRef<StringAttr> axes, unsigned level);
   /// A tensor of no elements with the sizes of `axes`.
   Value makeEmpty(unsigned level, mlir::Location loc, llvm::ArrayRef<StringAttr> axes, mlir::Type elementType);

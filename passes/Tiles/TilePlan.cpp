@@ -125,9 +125,8 @@ unsigned TilePlan::getCost(Value value) const {
       continue;
     for (Operation &inner : map.getBody().front().without_terminator()) {
       // Integer arithmetic on coordinates is folded into addressing or is invariant along a row.
-      bool isFree = coordinates.contains(next) && llvm::all_of(inner.getResultTypes(), [](Type type) {
-                      return type.isIntOrIndex();
-                    });
+      bool isFree = coordinates.contains(next) &&
+                    llvm::all_of(inner.getResultTypes(), [](Type type) { return type.isIntOrIndex(); });
       cost += isFree ? 0 : getOpCost(inner);
     }
   }
@@ -160,11 +159,11 @@ bool TilePlan::pays(Value value) const {
   if (readers.size() < 2 || cost <= kCheapCost)
     return false;
   // An iteration space (larger than anything it reads) that is only reduced is not worth its memory.
-  bool isOnlyReduced = llvm::all_of(readers, [](Value reader) { return reader.getDefiningOp<AllToOneOp>() != nullptr; });
+  bool isOnlyReduced =
+      llvm::all_of(readers, [](Value reader) { return reader.getDefiningOp<AllToOneOp>() != nullptr; });
   bool isLargest = true;
-  visitLeaves({value, {}, /*open=*/true}, {}, [&](Value leaf) {
-    isLargest &= getSpace(leaf).getDims().size() < getSpace(value).getDims().size();
-  });
+  visitLeaves({value, {}, /*open=*/true}, {},
+              [&](Value leaf) { isLargest &= getSpace(leaf).getDims().size() < getSpace(value).getDims().size(); });
   return !(isOnlyReduced && isLargest);
 }
 

@@ -1,0 +1,68 @@
+//===- TilePacking.cpp - Operands of contractions ------------------------===//
+
+#include "KernelLowering.h"
+
+using namespace mlir;
+using namespace fusion;
+using namespace fusion::spacemap;
+using namespace fusion::tiles;
+
+Tile KernelLowering::getPacked(const Tile &tile, ArrayRef<StringAttr> axes, Location loc) {
+  Tile &result = packed[tile.tensor];
+  if (!result.tensor || ArrayRef(result.axes) != axes)
+    result = build.copy(
+        tile.level, loc, tile,
+        build.makeScratch(tile.level, loc, axes, cast<RankedTensorType>(tile.tensor.getType()).getElementType()));
+  return result;
+}
+
+void KernelLowering::packOperands(MutableArrayRef<std::pair<Value, Tile>> leaves, const Output &output,
+                                  unsigned level) {
+  // From this many rows on the copy is paid back: when it makes strided access contiguous, or only denser.
+  constexpr int64_t kMinRowsToTranspose = 4, kMinRowsToCopy = 8;
+  // Rows farther apart than this do not share pages or cache sets well.
+  constexpr int64_t kLongRowBytes = 1024;
+
+  AllToOneOp reduction = output.reduction;
+  ArrayRef<StringAttr> axes = output.destination.axes;
+  if (reduction.getReducer() != Reducer::Sum || axes.empty() || leaves.size() != 2)
+    return;
+  auto isReduced = [&](StringAttr dim) { return llvm::is_contained(reduction.getAlong(), dim); };
+  StringAttr columns = axes.back();
+  for (unsigned side : {0u, 1u}) {
+    Tile &right = leaves[side].second;
+    const Tile &left = leaves[1 - side].second;
+    if (!llvm::is_contained(right.axes, columns) || llvm::is_contained(left.axes, columns) ||
+        llvm::none_of(right.axes, isReduced) || llvm::none_of(left.axes, isReduced))
+      continue;
+    // How often each element of the right-hand tile is used.
+    int64_t rows = 1;
+    for (StringAttr dim : left.axes)
+      if (!isReduced(dim) && !llvm::is_contained(right.axes, dim)) {
+        int64_t bound = build.getStaticBound(dim, level);
+        rows = ShapedType::isDynamic(bound) ? std::max(rows, kMinRowsToCopy) : rows * bound;
+      }
+    SmallVector<StringAttr> order;
+    for (bool wantReduced : {false, true})
+      for (StringAttr dim : right.axes)
+        if (dim != columns && isReduced(dim) == wantReduced)
+          order.push_back(dim);
+    order.push_back(columns);
+
+    if (right.axes.back() != columns) {
+      if (rows >= kMinRowsToTranspose)
+        right = getPacked(right, order, reduction.getLoc());
+      return;
+    }
+    auto source = leaves[side].first.getDefiningOp<SourceOp>();
+    if (!pack || rows < kMinRowsToCopy || !source)
+      return;
+    auto type = cast<RankedTensorType>(source.getInput().getType());
+    int64_t rowLength = type.getShape().back(), tileLength = build.getStaticBound(columns, level);
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    bool isLong = ShapedType::isDynamic(rowLength) || rowLength * bytes > kLongRowBytes;
+    if (isLong && rowLength != tileLength)
+      right = getPacked(right, order, reduction.getLoc());
+    return;
+  }
+}
