@@ -43,9 +43,8 @@ static bool isComputation(mlir::Operation *op) {
 /// Loop nests of a tile program, or mappings of a graph.
 static unsigned countComputations(mlir::Operation *kernel) {
   unsigned count = 0;
-  kernel->walk([&](mlir::Operation *op) {
-    count += isComputation(op) || llvm::isa<spacemap::MapOp, spacemap::AllToOneOp>(op);
-  });
+  kernel->walk(
+      [&](mlir::Operation *op) { count += isComputation(op) || llvm::isa<spacemap::MapOp, spacemap::AllToOneOp>(op); });
   return count;
 }
 
@@ -96,6 +95,7 @@ Fusion fusion::findFusion(mlir::ModuleOp module, llvm::StringRef entry) {
   for (unsigned next = 0; next < functions.size(); ++next) {
     auto function = llvm::cast<mlir::FunctionOpInterface>(functions[next]);
     collect(function, result);
+    result.functions.push_back(function.getName().str());
     function->walk([&](mlir::CallOpInterface call) {
       if (auto callee = llvm::dyn_cast_if_present<mlir::FunctionOpInterface>(call.resolveCallable()))
         functions.insert(callee);
@@ -108,9 +108,7 @@ bool Summary::isOk() const {
   return llvm::all_of(comparisons, [](const Comparison &comparison) { return comparison.ok; });
 }
 
-double Summary::getMinSeconds() const {
-  return runSeconds.empty() ? 0 : *llvm::min_element(runSeconds);
-}
+double Summary::getMinSeconds() const { return runSeconds.empty() ? 0 : *llvm::min_element(runSeconds); }
 
 double Summary::getMedianSeconds() const {
   if (runSeconds.empty())
@@ -162,6 +160,25 @@ void Summary::printReport(llvm::raw_ostream &os) const {
      << llvm::format("%.4g", compileSeconds) << " s; a run takes " << llvm::format("%.4g", getMinSeconds())
      << " s at best, " << llvm::format("%.4g", getMedianSeconds()) << " s in the median of " << runSeconds.size()
      << ", and " << peakBytes << " bytes\n";
+}
+
+void fusion::printReport(llvm::raw_ostream &os, Report report, const Fusion &fusion) {
+  auto isElsewhere = [&](const auto &item) { return !llvm::is_contained(fusion.functions, item.function); };
+  llvm::erase_if(report.kernels, isElsewhere);
+  llvm::erase_if(report.apart, isElsewhere);
+  // Kernels of one place stand in the same order in both.
+  std::vector<std::string> names;
+  std::vector<bool> isTaken(fusion.kernels.size());
+  for (const Report::Kernel &kernel : report.kernels) {
+    std::string &name = names.emplace_back("without a name");
+    for (auto [index, item] : llvm::enumerate(fusion.kernels))
+      if (!isTaken[index] && item.location == kernel.place) {
+        isTaken[index] = true;
+        name = item.name;
+        break;
+      }
+  }
+  report.print(os, names);
 }
 
 void fusion::printArray(llvm::raw_ostream &os, const HostArray &array) {

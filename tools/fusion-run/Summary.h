@@ -4,6 +4,7 @@
 #define FUSION_TOOLS_FUSION_RUN_SUMMARY_H
 
 #include "fusion/Execution/Compare.h"
+#include "fusion/Report/Report.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace fusion {
@@ -21,6 +22,8 @@ struct Fusion {
   /// Computations on tensors that stand outside of kernels. Destinations (`tensor.empty`, `linalg.fill`) and views do
   /// not count.
   std::vector<Item> opaque;
+  /// The functions of the call tree.
+  std::vector<std::string> functions;
 };
 
 Fusion findFusion(mlir::ModuleOp module, llvm::StringRef entry);
@@ -44,6 +47,9 @@ struct Summary {
   /// What was fused and what was not, in words.
   void printReport(llvm::raw_ostream &os) const;
 };
+
+/// The remarks on the functions of `fusion`, with the names that kernels have there.
+void printReport(llvm::raw_ostream &os, Report report, const Fusion &fusion);
 
 /// An array on one line, elided when it is long.
 void printArray(llvm::raw_ostream &os, const HostArray &array);

@@ -13,15 +13,16 @@
 #include "fusion/Execution/RunOnCpu.h"
 #include "fusion/InitAll.h"
 #include "fusion/Reference/Interpreter.h"
+#include "fusion/Report/Report.h"
 #include "fusion/Runtime/Runtime.h"
 #include "fusion/Version.h"
 
-#include "mlir/IR/Remarks.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -100,9 +101,14 @@ namespace {
 
 class Runner {
 public:
-  Runner(mlir::MLIRContext &context, LineDiagnostics &diagnostics) : context(context), diagnostics(diagnostics) {}
+  Runner(mlir::MLIRContext &context, LineDiagnostics &diagnostics) : context(context), diagnostics(diagnostics) {
+    if (wantsReport)
+      collector.emplace(context);
+  }
 
   int run(llvm::StringRef model);
+  /// What it was doing last: "reading the program", ...
+  llvm::StringRef getPhase() const { return phase; }
   std::optional<TestCase> testCase;
 
 private:
@@ -128,6 +134,7 @@ private:
 
   mlir::MLIRContext &context;
   LineDiagnostics &diagnostics;
+  llvm::StringRef phase = "reading the program";
   std::string inputName, entry;
   /// Where the entry stands in the text.
   std::string place;
@@ -135,6 +142,7 @@ private:
   mlir::FunctionOpInterface function;
   std::vector<HostArray> inputs, expected;
   Summary summary;
+  std::optional<ReportCollector> collector;
 };
 
 } // namespace
@@ -316,8 +324,9 @@ int Runner::finish(const std::vector<HostArray> &results) {
   if (wantsReport) {
     llvm::raw_ostream &os = asJson ? llvm::errs() : llvm::outs();
     summary.printReport(os);
+    printReport(os, collector->getReport(), summary.fusion);
     for (const std::string &remark : diagnostics.getRemarks())
-      os << "  " << remark << '\n';
+      os << remark << '\n';
   }
   if (!asJson && !wantsReport && outputFiles.empty()) {
     if (expected.empty())
@@ -341,17 +350,21 @@ int Runner::run(llvm::StringRef model) {
   if (outputFiles.size() > function.getNumResults())
     return failAt(function.getLoc(), "'" + entry + "' has " + llvm::Twine(function.getNumResults()) + " results, " +
                                          llvm::Twine(outputFiles.size()) + " are to be written by --output");
+  phase = "reading the arguments";
   if (int status = readInputs())
     return status;
   if (int status = readExpected())
     return status;
   // The function itself does not outlive the passes.
   place = describe(function.getLoc());
+  phase = "running the passes of --stage";
   if (int status = applyStage())
     return status;
+  phase = targetName == "cpu" ? "compiling or running it" : "interpreting it";
   std::vector<HostArray> results;
   if (int status = targetName == "cpu" ? executeCpu(results) : executeReference(results))
     return status;
+  phase = "comparing the results";
   return finish(results);
 }
 
@@ -408,13 +421,18 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   LineDiagnostics diagnostics(context, model);
-  if (wantsReport) {
-    mlir::remark::RemarkCategories all;
-    all.all = ".*";
-    (void)mlir::remark::enableOptimizationRemarks(
-        context, nullptr, std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), all, /*printAsEmitRemarks=*/true);
-  }
   Runner runner(context, diagnostics);
   runner.testCase = std::move(testCase);
-  return runner.run(model);
+  // MLIR's parser and passes may fail hard on malformed input after they have reported it (linalg.transpose does, in LLVM
+  // 22). What is left of the process is not sound after that: it says what it knows and ends.
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext recovery;
+  int status = 2;
+  if (recovery.RunSafely([&] { status = runner.run(model); }))
+    return status;
+  if (!diagnostics.hasError())
+    llvm::errs() << model << ": error: internal fault while " << runner.getPhase()
+                 << "; please report it with this file and the command line\n";
+  llvm::outs().flush();
+  std::_Exit(2);
 }
