@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace fusion;
@@ -25,6 +26,8 @@ std::string fusion::getPlace(Location location) {
   });
   return place;
 }
+
+std::string fusion::getShortPlace(Location location) { return llvm::sys::path::filename(getPlace(location)).str(); }
 
 /// The scalar operations of a body that compute something, each once: "mulf, addf". More than `limit` are cut short.
 static std::string describeBody(Block &body, Operation *except = nullptr) {
@@ -103,7 +106,7 @@ std::string fusion::listOps(Operation *graph) {
       byPlace, os,
       [&](const auto &entry) {
         llvm::interleaveComma(entry.second, os, [&](StringAttr name) { os << name.getValue(); });
-        os << " (" << getPlace(entry.first) << ")";
+        os << " (" << getShortPlace(entry.first) << ")";
       },
       "; ");
   return text;

@@ -44,7 +44,7 @@ void fusion::remarkApart(Operation *producer, Operation *consumer, const Refusal
   if (!wantsRemarks(consumer))
     return;
   std::string text = describe(consumer) + " is not fused with its operand, " + describe(producer) + " at " +
-                     getPlace(producer->getLoc()) + ": " + refusal.text;
+                     getShortPlace(producer->getLoc()) + ": " + refusal.text;
   remark::missed(consumer->getLoc(), getOptions(consumer, getName(refusal.reason))) << StringRef(text);
 }
 

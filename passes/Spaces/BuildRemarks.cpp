@@ -106,11 +106,11 @@ private:
       const char *why = inGraph ? ", which is of a later graph itself" : ", which stays outside and waits for a graph";
       return remarkApart(
           producer, consumer,
-          {Reason::LaterStage, "it also reads " + describe(other) + " at " + getPlace(other->getLoc()) + why});
+          {Reason::LaterStage, "it also reads " + describe(other) + " at " + getShortPlace(other->getLoc()) + why});
     }
     if (Operation *effect = alignment.barriers.lookup(consumer))
       return remarkApart(producer, consumer,
-                         {Reason::LaterStage, describe(effect) + " at " + getPlace(effect->getLoc()) +
+                         {Reason::LaterStage, describe(effect) + " at " + getShortPlace(effect->getLoc()) +
                                                   " stands between them, has side effects and reads a graph's result"});
     remarkApart(producer, consumer, {Reason::LaterStage, "an operation outside of kernels stands between them"});
   }

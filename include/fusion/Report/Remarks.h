@@ -48,6 +48,9 @@ std::string describe(mlir::Operation *op);
 /// The first place in a file that `location` names, as "file:line:col"; "-" if there is none.
 std::string getPlace(mlir::Location location);
 
+/// The same without the file's folder, for places inside of a sentence.
+std::string getShortPlace(mlir::Location location);
+
 /// A missed remark at `consumer`: it reads what `producer` computes, and is not in its kernel.
 void remarkApart(mlir::Operation *producer, mlir::Operation *consumer, const Refusal &refusal);
 
