@@ -118,6 +118,12 @@ void registerPipelines() {
                                                buildNormalizePipeline);
   PassPipelineRegistration<>("fusion-cpu-bufferize", "Put a tile program on buffers, all of them freed",
                              buildCpuBufferizePipeline);
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "fusion-to-spaces", "Fuse a program to sliced space-mapping graphs",
+      [](OpPassManager &pm, const CpuPipelineOptions &options) {
+        buildNormalizePipeline(pm, options);
+        buildSpacesPipeline(pm, options);
+      });
   PassPipelineRegistration<CpuPipelineOptions>("fusion-to-tiles", "Fuse a program to kernels, as a tile program",
                                                buildToTilesPipeline);
 }

@@ -58,7 +58,7 @@ def SpaceMapPartition : Pass<"spacemap-partition", "::mlir::func::FuncOp"> {
     Example: in a graph of a softmax over 2^20 columns the row does not fit on chip, and a target without temporal
     slicing (`temporal=false`) gets one graph for the maximum, one for the sum and one for the quotient.
   }];
-  let dependentDialects = ["::fusion::spacemap::SpaceMapDialect"];
+  let dependentDialects = ["::fusion::spacemap::SpaceMapDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"",
            "Machine whose limits hold: cpu, v100, a100, h100 or h200.">,
@@ -174,6 +174,23 @@ def SpaceMapTemporalSlice : Pass<"spacemap-temporal-slice"> {
   let statistics = [
     Statistic<"numSliced", "sliced", "Graphs that were sliced">,
     Statistic<"numUpdated", "updated", "Reductions that are updated before they are aggregated">
+  ];
+}
+
+def SpaceMapPrintGraph : Pass<"spacemap-print-graph", "::mlir::ModuleOp"> {
+  let summary = "Write space-mapping graphs as Graphviz text";
+  let description = [{
+    Draws every `spacemap.graph` of the module, at any step from `spacemap-build` to the sliced graphs. Spaces are nodes with
+    their dimensions and element type; the iteration space of a contraction has another shape. Mappings are edges: `O2O`,
+    `O2A(l)` (One-to-All along l), `A2O(k, sum)` (All-to-One). Each graph is a cluster with its dimensions and blocks; after
+    `spacemap-partition` that is a kernel, and tensors connect the clusters. A temporal loop is a cluster of its own, with its
+    states. Operations that stay outside of graphs are drawn dashed. The program is not changed.
+
+    Example: `fusion-opt model.mlir --fusion-to-spaces --spacemap-print-graph=file=model.dot -o sliced.mlir`, then
+    `dot -Tsvg model.dot -o model.svg`.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"\"\"", "File to write to; standard error if it is empty.">
   ];
 }
 
