@@ -17,7 +17,7 @@ namespace {
 /// What of a body is needed for its used results and its side effects.
 class BodyLiveness {
 public:
-  explicit BodyLiveness(linalg::GenericOp op) : op(op), body(op.getBody()), arguments(body->getNumArguments()) {
+  explicit BodyLiveness(linalg::GenericOp op) : op(op), body(op.getBody()) {
     results.resize(op->getNumResults());
     for (OpResult result : op->getResults())
       if (!result.use_empty())
@@ -25,8 +25,20 @@ public:
     for (Operation &inner : body->without_terminator())
       if (!isMemoryEffectFree(&inner))
         keep(&inner);
+    while (!worklist.empty()) {
+      Operation *inner = worklist.pop_back_val();
+      inner->walk([&](Operation *nested) {
+        for (Value operand : nested->getOperands())
+          keep(operand);
+      });
+    }
   }
 
+  bool isLive(Operation *inner) const { return operations.contains(inner); }
+  bool isLiveResult(unsigned index) const { return results.test(index); }
+  bool allResultsLive() const { return results.all(); }
+
+private:
   /// A result is needed if it is used, or if the body reads its init's argument for something that is needed.
   void keepResult(unsigned index) {
     if (results.test(index))
@@ -35,17 +47,10 @@ public:
     keep(body->getTerminator()->getOperand(index));
   }
 
-  bool isLive(Operation *inner) const { return operations.contains(inner); }
-  bool isLiveArgument(unsigned index) const { return arguments.test(index); }
-  bool isLiveResult(unsigned index) const { return results.test(index); }
-  bool allResultsLive() const { return results.all(); }
-
-private:
   void keep(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (argument.getOwner() != body)
         return;
-      arguments.set(argument.getArgNumber());
       if (argument.getArgNumber() >= op.getNumDpsInputs())
         keepResult(argument.getArgNumber() - op.getNumDpsInputs());
       return;
@@ -55,18 +60,15 @@ private:
   }
 
   void keep(Operation *inner) {
-    if (!operations.insert(inner).second)
-      return;
-    inner->walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands())
-        keep(operand);
-    });
+    if (operations.insert(inner).second)
+      worklist.push_back(inner);
   }
 
   linalg::GenericOp op;
   Block *body;
-  llvm::SmallBitVector arguments, results;
+  llvm::SmallBitVector results;
   DenseSet<Operation *> operations;
+  SmallVector<Operation *> worklist;
 };
 
 struct DropDeadResults : fusion::impl::DropDeadResultsBase<DropDeadResults> {

@@ -13,6 +13,11 @@ using namespace mlir;
 
 namespace fusion {
 
+/// Sums of more terms, products of more factors and chains of more operations are taken as unknown: no extent is like
+/// that, and a long piece of scalar code must cost neither time nor stack.
+static constexpr size_t maxTerms = 16, maxFactors = 12;
+static constexpr unsigned maxDepth = 200;
+
 ExtentFacts::Scope::Scope(ExtentFacts &facts)
     : facts(facts), numEqualities(facts.equalities.size()), numNonNegative(facts.nonNegative.size()) {}
 
@@ -165,11 +170,23 @@ std::optional<Polynomial> ExtentFacts::divide(const Polynomial &lhs, const Polyn
   return lhs.divideExactly(rhs);
 }
 
+Polynomial ExtentFacts::bounded(const Polynomial &polynomial, Key key, bool isExtent) {
+  bool isSmall = polynomial.getTerms().size() <= maxTerms && llvm::all_of(polynomial.getTerms(), [](const auto &term) {
+                   return term.first.size() <= maxFactors;
+                 });
+  return isSmall ? polynomial : Polynomial::atom(getAtom(key, isExtent));
+}
+
 Polynomial ExtentFacts::evaluate(Value value) {
   auto known = cache.find(value);
   if (known != cache.end())
     return known->second;
-  Polynomial result = normalize(evaluateDefinition(value));
+  Key key{value, -1};
+  if (depth == maxDepth)
+    return Polynomial::atom(getAtom(key, /*isExtent=*/false));
+  ++depth;
+  Polynomial result = bounded(normalize(evaluateDefinition(value)), key, /*isExtent=*/false);
+  --depth;
   cache[value] = result;
   return result;
 }
@@ -261,7 +278,22 @@ Polynomial ExtentFacts::evaluateAffine(AffineExpr expr, ValueRange operands, uns
   }
 }
 
-Polynomial ExtentFacts::getExtent(Value tensor, int64_t axis) { return normalize(evaluateExtent(tensor, axis)); }
+Polynomial ExtentFacts::getExtent(Value tensor, int64_t axis) {
+  // Operations that write to a tensor keep its shape.
+  while (stated.find({tensor, axis}) == stated.end()) {
+    auto op = tensor.getDefiningOp<DestinationStyleOpInterface>();
+    if (!op)
+      break;
+    tensor = op.getTiedOpOperand(cast<OpResult>(tensor))->get();
+  }
+  Key key{tensor, axis};
+  if (depth == maxDepth)
+    return Polynomial::atom(getAtom(key, /*isExtent=*/true));
+  ++depth;
+  Polynomial result = bounded(normalize(evaluateExtent(tensor, axis)), key, /*isExtent=*/true);
+  --depth;
+  return result;
+}
 
 Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -311,7 +343,6 @@ Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
         auto shape = op.getShape().getDefiningOp<tensor::FromElementsOp>();
         return shape ? fold(OpFoldResult(shape.getElements()[axis])) : unknown();
       })
-      .Case([&](tensor::InsertSliceOp op) { return getExtent(op.getDest(), axis); })
       .Case([&](scf::IfOp op) {
         if (op.getElseRegion().empty())
           return unknown();
@@ -323,9 +354,6 @@ Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
       .Case([&](arith::SelectOp op) {
         Polynomial whenTrue = getExtent(op.getTrueValue(), axis);
         return whenTrue == getExtent(op.getFalseValue(), axis) ? whenTrue : unknown();
-      })
-      .Case([&](DestinationStyleOpInterface op) {
-        return getExtent(op.getTiedOpOperand(cast<OpResult>(tensor))->get(), axis);
       })
       .Default([&](Operation *) { return unknown(); });
 }

@@ -61,6 +61,8 @@ private:
 
   unsigned getAtom(Key key, bool isExtent);
   Polynomial normalize(Polynomial polynomial) const;
+  /// The polynomial, or the atom where the polynomial is too large to reason with.
+  Polynomial bounded(const Polynomial &polynomial, Key key, bool isExtent);
   Polynomial evaluateDefinition(mlir::Value value);
   Polynomial evaluateExtent(mlir::Value tensor, int64_t axis);
   Polynomial evaluateAffine(mlir::AffineExpr expr, mlir::ValueRange operands, unsigned numDims, mlir::Value whole);
@@ -81,6 +83,8 @@ private:
   std::vector<std::pair<unsigned, Polynomial>> equalities;
   std::vector<unsigned> nonNegative;
   llvm::DenseMap<mlir::Value, Polynomial> cache;
+  /// Of the evaluations in progress.
+  unsigned depth = 0;
 };
 
 } // namespace fusion

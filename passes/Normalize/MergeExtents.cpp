@@ -88,24 +88,34 @@ public:
 private:
   using Key = std::pair<Polynomial, const void *>; // polynomial, type
 
+  /// Ends with its lifetime the names and facts of a region or block.
+  class Scope {
+  public:
+    explicit Scope(FunctionWalk &walk)
+        : walk(walk), facts(walk.facts), numNames(walk.nameLog.size()), numAsserted(walk.assertedLog.size()) {}
+    ~Scope() {
+      for (; walk.nameLog.size() > numNames; walk.nameLog.pop_back())
+        walk.names.erase(walk.nameLog.back());
+      for (; walk.assertedLog.size() > numAsserted; walk.assertedLog.pop_back())
+        walk.asserted.erase(walk.assertedLog.back());
+    }
+
+  private:
+    FunctionWalk &walk;
+    ExtentFacts::Scope facts;
+    size_t numNames, numAsserted;
+  };
+
   void visit(Region &region) {
     if (region.empty())
       return;
-    ExtentFacts::Scope scope(facts);
-    auto savedNames = names;
-    auto savedAsserted = asserted;
+    Scope scope(*this);
     // The entry block dominates the others; of the others nothing is assumed.
     visit(region.front());
     for (Block &block : llvm::drop_begin(region)) {
-      ExtentFacts::Scope inner(facts);
-      auto entryNames = names;
-      auto entryAsserted = asserted;
+      Scope inner(*this);
       visit(block);
-      names = std::move(entryNames);
-      asserted = std::move(entryAsserted);
     }
-    names = std::move(savedNames);
-    asserted = std::move(savedAsserted);
   }
 
   void visit(Block &block) {
@@ -156,6 +166,7 @@ private:
       return;
     }
     names[key] = value;
+    nameLog.push_back(key);
     if (!def || !type.isIndex())
       return;
     // The name of an argument's extent is its tensor.dim.
@@ -185,6 +196,7 @@ private:
     }
     facts.addCondition(assertion.getArg());
     asserted.insert(assertion.getArg());
+    assertedLog.push_back(assertion.getArg());
   }
 
   /// Operands that share a loop have equal extents along it, else the operation is undefined.
@@ -302,7 +314,9 @@ private:
   OpBuilder builder;
   ExtentFacts facts;
   std::map<Key, Value> names;
+  std::vector<Key> nameLog;
   DenseSet<Value> asserted;
+  std::vector<Value> assertedLog;
   SmallVector<Operation *> dead;
   Counts counts;
 };

@@ -27,17 +27,19 @@ struct Slice {
         operations.push_back(&inner);
   }
 
-  void add(Value value) {
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      if (argument.getOwner() == body)
-        arguments.insert(argument.getArgNumber());
-      return;
+  void add(Value condition) {
+    SmallVector<Value> worklist{condition};
+    while (!worklist.empty()) {
+      Value value = worklist.pop_back_val();
+      if (auto argument = dyn_cast<BlockArgument>(value)) {
+        if (argument.getOwner() == body)
+          arguments.insert(argument.getArgNumber());
+        continue;
+      }
+      Operation *def = value.getDefiningOp();
+      if (def->getBlock() == body && members.insert(def).second)
+        llvm::append_range(worklist, def->getOperands());
     }
-    Operation *def = value.getDefiningOp();
-    if (def->getBlock() != body || !members.insert(def).second)
-      return;
-    for (Value operand : def->getOperands())
-      add(operand);
   }
 
   Block *body;
