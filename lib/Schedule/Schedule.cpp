@@ -162,7 +162,7 @@ private:
     }
   }
 
-  /// Every combination of powers of two, and of extents that share the dimension out evenly.
+  /// Every combination of powers of two and, where tiles may have any extent, of even shares of the dimension.
   void enumerate(Schedule &schedule, ArrayRef<StringAttr> dims) {
     if (dims.empty()) {
       consider(schedule);
@@ -171,8 +171,9 @@ private:
     int64_t extent = getWhole(dims.front());
     int64_t &block = schedule.blocks[graph.getDimIndex(dims.front())];
     SmallVector<int64_t> sizes = {16, 32, 64, 128, 256, 512};
-    for (int64_t share : {target.units, 2 * target.units})
-      sizes.push_back(llvm::alignTo(llvm::divideCeil(std::max<int64_t>(extent, 1), share), 4));
+    if (target.kind == Target::Kind::CPU)
+      for (int64_t share : {target.units, 2 * target.units})
+        sizes.push_back(llvm::alignTo(llvm::divideCeil(std::max<int64_t>(extent, 1), share), 4));
     for (int64_t size : sizes) {
       if (size >= extent || size < 4 || size > 512)
         continue;
