@@ -9,7 +9,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -45,6 +46,18 @@ std::string print(Type type) {
   return text;
 }
 
+/// The number alone: its type is the space's.
+std::string printConstant(TypedAttr constant) {
+  if (auto real = dyn_cast<FloatAttr>(constant)) {
+    SmallString<16> digits;
+    real.getValue().toString(digits, /*FormatPrecision=*/6);
+    return digits.str().str();
+  }
+  if (auto integer = dyn_cast<IntegerAttr>(constant))
+    return llvm::toString(integer.getValue(), 10, /*Signed=*/true);
+  return "";
+}
+
 std::string join(ArrayRef<StringAttr> names) {
   return llvm::join(llvm::map_range(names, [](StringAttr name) { return name.getValue(); }), ", ");
 }
@@ -56,12 +69,12 @@ public:
 
   void write(ModuleOp module) {
     os << "digraph spacemap {\n"
-          "  rankdir=TB; nodesep=0.3; ranksep=0.4; fontname=\"Helvetica\";\n"
+          "  rankdir=TB; nodesep=0.3; ranksep=0.4; fontname=\"Helvetica\"; labeljust=l;\n"
           "  node [fontname=\"Helvetica\", fontsize=11, shape=box, style=\"rounded,filled\", fillcolor=\"#eef3fb\", "
           "color=\"#5b7db1\"];\n"
           "  edge [fontname=\"Helvetica\", fontsize=10];\n";
     module.walk([&](func::FuncOp function) { writeFunction(function); });
-    os << "}\n";
+    os << edges << "}\n";
   }
 
 private:
@@ -99,12 +112,14 @@ private:
     return name;
   }
 
+  /// Edges stand behind all clusters: one inside of a cluster would draw both of its ends into it.
   void edge(const std::string &from, const std::string &to, StringRef color, const Twine &label,
             StringRef attributes = "") {
-    line() << from << " -> " << to << " [color=\"" << color << "\", fontcolor=\"" << color << '"';
+    llvm::raw_string_ostream out(edges);
+    out << "  " << from << " -> " << to << " [color=\"" << color << "\", fontcolor=\"" << color << '"';
     if (!label.isTriviallyEmpty())
-      os << ", label=\"" << label << '"';
-    os << attributes << "];\n";
+      out << ", label=\"" << label << '"';
+    out << attributes << "];\n";
   }
 
   void open(const Twine &label, StringRef attributes) {
@@ -142,9 +157,17 @@ private:
                             "style=\"dashed,filled\", fillcolor=white, color=\"" + tensorColor + "\"" + getTooltip(op));
     for (Value result : op->getResults())
       tensors[result] = name;
-    for (Value operand : op->getOperands())
-      if (isa<TensorType>(operand.getType()) && !operand.getDefiningOp<tensor::EmptyOp>())
-        edge(getTensor(operand), name, tensorColor, "");
+    llvm::SetVector<Value> read;
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands()) {
+        Operation *definition = operand.getDefiningOp();
+        bool isInside = op->isAncestor(operand.getParentBlock()->getParentOp());
+        if (isa<TensorType>(operand.getType()) && !isInside && !isa_and_nonnull<tensor::EmptyOp>(definition))
+          read.insert(operand);
+      }
+    });
+    for (Value operand : read)
+      edge(getTensor(operand), name, tensorColor, "");
     return name;
   }
 
@@ -154,18 +177,17 @@ private:
 
   void writeGraph(GraphOp graph, const std::string &defaultName) {
     auto name = graph->getAttrOfType<StringAttr>("fusion.kernel");
-    std::string label = escape(name ? name.getValue() : StringRef(defaultName)) + "\\n", blocks;
+    std::string label = escape(name ? name.getValue() : StringRef(defaultName)) + "\\l", blocks;
     llvm::interleave(
         getNames(graph.getDimNames()),
         [&](StringAttr dim) {
           int64_t extent = graph.getStaticExtent(dim);
           label += escape(dim.getValue()) + " = " + (ShapedType::isDynamic(extent) ? "?" : std::to_string(extent));
           if (int64_t block = graph.getBlockSize(dim))
-            blocks +=
-                (blocks.empty() ? "\\nblocks of " : ", ") + escape(dim.getValue()) + " by " + std::to_string(block);
+            blocks += (blocks.empty() ? "blocks of " : ", ") + escape(dim.getValue()) + " by " + std::to_string(block);
         },
         [&] { label += ", "; });
-    open(label + blocks, "style=\"rounded\"; color=\"#3b6e3b\"; fontsize=12;");
+    open(label + "\\l" + blocks + (blocks.empty() ? "" : "\\l"), "style=\"rounded\"; color=\"#3b6e3b\"; fontsize=12;");
     writeBody(graph.getBody().front());
     auto output = cast<OutputOp>(graph.getBody().front().getTerminator());
     for (auto [value, result] : llvm::zip_equal(output.getValues(), graph.getResults())) {
@@ -213,8 +235,7 @@ private:
         text = "iteration space";
         attributes = "shape=box3d, style=filled, fillcolor=\"#f6eefb\"";
       } else if (matchPattern(map.getBody().front().getTerminator()->getOperand(0), m_Constant(&constant))) {
-        text.clear();
-        llvm::raw_string_ostream(text) << "constant " << constant;
+        text = "constant " + printConstant(constant);
         attributes = "shape=ellipse, fillcolor=\"#ffffff\"";
       }
     }
@@ -275,6 +296,7 @@ private:
   }
 
   raw_ostream &os;
+  std::string edges;
   unsigned depth = 0, numNodes = 0, numClusters = 0;
   llvm::DenseMap<Value, std::string> spaces, tensors;
   /// For each argument of a graph, the nodes of its sources.
