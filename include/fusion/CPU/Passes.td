@@ -86,10 +86,12 @@ def CPUPlaceBuffers : Pass<"fusion-cpu-place-buffers", "::mlir::func::FuncOp"> {
 def CPUExpandCopies : Pass<"fusion-cpu-expand-copies", "::mlir::func::FuncOp"> {
   let summary = "Turn copies of buffers into structured operations";
   let description = [{
-    A `memref.copy` whose two sides are not both known to be contiguous becomes a `linalg.generic` that yields its
-    input, to be vectorised as any other; a contiguous one stays and becomes a memcpy. A copy onto itself is erased.
+    A `memref.copy` becomes a `linalg.generic` that yields its input, to be vectorised as any other; a large one outside
+    of kernels also gets a parallel loop. One of moderate size whose two sides are known to be contiguous stays and becomes
+    a memcpy. A copy onto itself is erased.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def CPUOutlineParallel : Pass<"fusion-cpu-outline-parallel", "::mlir::ModuleOp"> {
