@@ -137,19 +137,22 @@ LogicalResult ElementwiseEmitter::classifyOutputs() {
 }
 
 void ElementwiseEmitter::chooseLanes() {
-  // A loop is as good as the number of operands that are contiguous along it; strided operands cost a gather each.
-  int best = std::numeric_limits<int>::min();
+  // A loop is as good as the number of operands that are contiguous along it; strided operands cost a gather each. An operand
+  // that varies along few loops is read outside of the others and hardly counts.
+  int64_t best = std::numeric_limits<int64_t>::min();
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
-    int score = 0;
+    int64_t score = 0;
     for (auto [index, access] : llvm::enumerate(nest.accesses)) {
-      int weight = index < nest.numInputs ? 2 : 3;
+      unsigned present = llvm::count_if(llvm::seq(nest.numLoops()),
+                                        [&, &operand = access](unsigned l) { return !operand.absent(l); });
+      int64_t weight = (index < nest.numInputs ? 2 : 3) * (int64_t(1) << (3 * present));
       if (access.unit(loop))
         score += 2 * weight;
       else if (!access.absent(loop))
         score -= 3 * weight;
     }
     if (std::optional<int64_t> extent = getConstantIntValue(nest.extents[loop]); extent && *extent < 4)
-      score -= 4;
+      score -= int64_t(1) << (3 * nest.numLoops());
     if (score >= best) {
       best = score;
       lanesLoop = loop;
@@ -249,11 +252,6 @@ LogicalResult ElementwiseEmitter::plan() {
     return failure();
   if (nest.numLoops() > 0)
     chooseLanes();
-  // Bytes of strided i1 operands are not worth a gather.
-  if (lanesLoop >= 0)
-    for (const Access &access : nest.accesses)
-      if (access.bytes && !access.absent(lanesLoop) && !access.unit(lanesLoop))
-        return failure();
   orderLoops();
   schedule();
   return success();
@@ -501,7 +499,9 @@ void ElementwiseEmitter::emitOp(Operation *op, State &state) {
   // Folded into the multiply-add that uses it.
   if (isa<arith::MulFOp>(op) && lanesLoop >= 0 && op->hasOneUse() && varying.contains(op->getResult(0))) {
     Operation *user = *op->user_begin();
-    if (isa<arith::AddFOp>(user) && user->getBlock() == op->getBlock() &&
+    // Of two products that are added, only the left one is.
+    bool isSecond = user->getOperand(0) != op->getResult(0) && user->getOperand(0).getDefiningOp<arith::MulFOp>();
+    if (isa<arith::AddFOp>(user) && !isSecond && user->getBlock() == op->getBlock() &&
         (varying.contains(user->getResult(0)) || combining.contains(user)))
       return;
   }
@@ -541,6 +541,9 @@ void ElementwiseEmitter::emitOp(Operation *op, State &state) {
     made.addOperands(operands);
     made.addTypes(types);
     made.addAttributes(op->getAttrs());
+    // The sign of a zero maximum is not worth three instructions per vector.
+    if (isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+      made.attributes.set("fastmath", arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::nsz));
     record(b.create(made));
   }
 }

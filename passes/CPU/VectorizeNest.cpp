@@ -70,6 +70,15 @@ Value advance(ImplicitLocOpBuilder &b, Value offset, OpFoldResult iv, OpFoldResu
   return sum ? sum : arith::ConstantIndexOp::create(b, 0).getResult();
 }
 
+/// The integers by which vectors of an element are read and written; null: as they are.
+static IntegerType rawType(Type element) {
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  if (element.isBF16())
+    return IntegerType::get(element.getContext(), 16);
+  return {};
+}
+
 //===--- Views ----------------------------------------------------------------------------------------------------===//
 
 Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<int> dims, unsigned numLoops) {
@@ -87,10 +96,11 @@ Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<int> dims, un
   access.flat = memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(),
                                                   OpFoldResult(materialize(b, offset)),
                                                   ArrayRef<OpFoldResult>{bound}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
-  if (access.element.isInteger(1)) {
+  if (rawType(access.element)) {
     Value aligned = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
-    Value address = arith::IndexCastOp::create(b, b.getI64Type(), add(b, aligned, offset));
-    access.bytes = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), address);
+    OpFoldResult distance = multiply(b, offset, b.getIndexAttr(rawType(access.element).getWidth() / 8));
+    Value address = arith::IndexCastOp::create(b, b.getI64Type(), add(b, aligned, distance));
+    access.raw = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), address);
   }
   access.strides.assign(numLoops, b.getIndexAttr(0));
   for (auto [position, loop] : llvm::enumerate(dims))
@@ -273,7 +283,7 @@ LaneMask firstLanes(ImplicitLocOpBuilder &b, Value count, unsigned lanes) {
   return {inside, count};
 }
 
-/// Rounds f32 lanes to bf16 with integer instructions; without AVX512-BF16, LLVM would call a function per lane.
+/// Rounds f32 lanes to the bits of bf16 with integer instructions; without AVX512-BF16, LLVM would call a function per lane.
 static Value roundToBF16(ImplicitLocOpBuilder &b, Value value) {
   auto type = cast<VectorType>(value.getType());
   auto intType = type.clone(b.getI32Type());
@@ -288,8 +298,7 @@ static Value roundToBF16(ImplicitLocOpBuilder &b, Value value) {
   Value quiet = arith::OrIOp::create(b, bits, constant(0x400000));
   Value chosen = arith::SelectOp::create(b, isNaN, quiet, rounded);
   Value shifted = arith::ShRUIOp::create(b, chosen, constant(16));
-  Value half = arith::TruncIOp::create(b, type.clone(b.getI16Type()), shifted);
-  return arith::BitcastOp::create(b, type.clone(b.getBF16Type()), half);
+  return arith::TruncIOp::create(b, type.clone(b.getI16Type()), shifted);
 }
 
 Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type element) {
@@ -301,7 +310,7 @@ Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type element) {
   if (bitWidth(from) < bitWidth(element))
     return arith::ExtFOp::create(b, to, value);
   if (element.isBF16() && from.isF32() && vectorType)
-    return roundToBF16(b, value);
+    return arith::BitcastOp::create(b, to, roundToBF16(b, value));
   return arith::TruncFOp::create(b, to, value);
 }
 
@@ -325,12 +334,6 @@ void storeScalar(ImplicitLocOpBuilder &b, Value value, const Access &access, Val
   memref::StoreOp::create(b, toMemory(b, value, access.element), access.flat, ValueRange{offset});
 }
 
-/// Address of a byte of an i1 memref.
-static Value byteAddress(ImplicitLocOpBuilder &b, const Access &access, Value offset) {
-  Value distance = arith::IndexCastOp::create(b, b.getI64Type(), offset);
-  return LLVM::GEPOp::create(b, access.bytes.getType(), b.getI8Type(), access.bytes, ValueRange{distance});
-}
-
 /// Offsets of strided lanes; 32 bits where they certainly suffice.
 static Value laneOffsets(ImplicitLocOpBuilder &b, OpFoldResult stride, unsigned lanes) {
   std::optional<int64_t> constant = getConstantIntValue(stride);
@@ -352,21 +355,61 @@ static Value zeros(ImplicitLocOpBuilder &b, VectorType type) {
   return arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type)));
 }
 
+/// Address of the first lane of a raw access, or addresses of all lanes if they are strided.
+static Value rawAddress(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride,
+                        unsigned lanes) {
+  auto pointer = access.raw.getType();
+  Value distance = arith::IndexCastOp::create(b, b.getI64Type(), offset);
+  Value first = LLVM::GEPOp::create(b, pointer, rawType(access.element), access.raw, ValueRange{distance});
+  if (isConstantIntValue(stride, 1))
+    return first;
+  Value offsets = laneOffsets(b, stride, lanes);
+  if (getElementTypeOrSelf(offsets).isIndex())
+    offsets = arith::IndexCastOp::create(b, VectorType::get({lanes}, b.getI64Type()), offsets);
+  return LLVM::GEPOp::create(b, VectorType::get({lanes}, pointer), rawType(access.element), first, ValueRange{offsets});
+}
+
+static Value loadRaw(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride, unsigned lanes,
+                     const LaneMask &mask) {
+  auto type = VectorType::get({lanes}, rawType(access.element));
+  Value address = rawAddress(b, access, offset, stride, lanes), loaded;
+  unsigned alignment = rawType(access.element).getWidth() / 8;
+  if (!isConstantIntValue(stride, 1))
+    loaded = LLVM::masked_gather::create(b, type, address, mask ? mask.lanes : allLanes(b, lanes),
+                                         ValueRange{zeros(b, type)}, alignment);
+  else if (mask)
+    loaded = LLVM::MaskedLoadOp::create(b, type, address, mask.lanes, zeros(b, type), alignment);
+  else
+    loaded = LLVM::LoadOp::create(b, type, address, alignment);
+  if (access.element.isInteger(1))
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, zeros(b, type));
+  auto wide = type.clone(b.getI32Type());
+  Value sixteen = arith::ConstantOp::create(b, DenseElementsAttr::get(wide, b.getI32IntegerAttr(16)));
+  Value shifted = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, wide, loaded).getResult(), sixteen);
+  return arith::BitcastOp::create(b, type.clone(b.getF32Type()), shifted);
+}
+
+static void storeRaw(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset, OpFoldResult stride,
+                     const LaneMask &mask) {
+  auto type = cast<VectorType>(value.getType()).clone(rawType(access.element));
+  unsigned lanes = type.getNumElements(), alignment = rawType(access.element).getWidth() / 8;
+  value = access.element.isBF16() ? roundToBF16(b, value) : arith::ExtUIOp::create(b, type, value).getResult();
+  Value address = rawAddress(b, access, offset, stride, lanes);
+  if (!isConstantIntValue(stride, 1))
+    LLVM::masked_scatter::create(b, value, address, mask ? mask.lanes : allLanes(b, lanes), alignment);
+  else if (mask)
+    LLVM::MaskedStoreOp::create(b, value, address, mask.lanes, alignment);
+  else
+    LLVM::StoreOp::create(b, value, address, alignment);
+}
+
 Value loadVector(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride, unsigned lanes,
                  const LaneMask &mask) {
+  if (access.raw)
+    return loadRaw(b, access, offset, stride, lanes, mask);
   auto type = VectorType::get({lanes}, access.element);
-  bool contiguous = isConstantIntValue(stride, 1);
-  if (access.bytes) {
-    auto byteType = VectorType::get({lanes}, b.getI8Type());
-    Value address = byteAddress(b, access, offset), bytes;
-    if (mask)
-      bytes = LLVM::MaskedLoadOp::create(b, byteType, address, mask.lanes, zeros(b, byteType), 1);
-    else
-      bytes = LLVM::LoadOp::create(b, byteType, address, 1);
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bytes, zeros(b, byteType));
-  }
   Value loaded;
-  if (!contiguous)
+  if (!isConstantIntValue(stride, 1))
     loaded = vector::GatherOp::create(b, type, access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),
                                       mask ? mask.lanes : allLanes(b, lanes), zeros(b, type));
   else if (mask)
@@ -381,7 +424,7 @@ void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Val
   unsigned lanes = cast<VectorType>(value.getType()).getNumElements();
   // LLVM 22 for AVX-512 makes a masked store of truncated integers whose mask is known to be one lane a store of the whole
   // integer before truncation. So that case gets its own branch, which goes away where the count is known.
-  if (mask.count && isa<IntegerType>(access.element) && bitWidth(access.element) <= 32) {
+  if (mask.count && (isa<IntegerType>(access.element) || access.raw) && bitWidth(access.element) <= 32) {
     Value one = arith::ConstantIndexOp::create(b, 1);
     Value single = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mask.count, one);
     auto branch = scf::IfOp::create(b, single, /*withElseRegion=*/true);
@@ -392,15 +435,8 @@ void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Val
     b.setInsertionPointAfter(branch);
     return;
   }
-  if (access.bytes) {
-    Value bytes = arith::ExtUIOp::create(b, VectorType::get({lanes}, b.getI8Type()), value);
-    Value address = byteAddress(b, access, offset);
-    if (mask)
-      LLVM::MaskedStoreOp::create(b, bytes, address, mask.lanes, 1);
-    else
-      LLVM::StoreOp::create(b, bytes, address, 1);
-    return;
-  }
+  if (access.raw)
+    return storeRaw(b, value, access, offset, stride, mask);
   value = toMemory(b, value, access.element);
   if (!isConstantIntValue(stride, 1))
     vector::ScatterOp::create(b, Type(), access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),

@@ -38,7 +38,7 @@ bool isVectorElement(mlir::Type scalar);
 /// A memref operand seen from a loop nest: element `offset + sum(iv[d] * strides[d])` of a flat view.
 struct Access {
   mlir::Value flat;   // memref<?xT, strided<[1], offset: ?>>; for an operand that is a scalar, that scalar
-  mlir::Value bytes;  // for i1, which vectors would pack to bits: !llvm.ptr of the first byte
+  mlir::Value raw;    // of i1, which vectors would pack to bits, and bf16, which LLVM converts by calls: !llvm.ptr
   mlir::Value offset; // index; null means 0
   mlir::Type element;
   llvm::SmallVector<mlir::OpFoldResult> strides; // attribute 0 if the operand does not vary along the loop
