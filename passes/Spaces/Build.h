@@ -68,6 +68,11 @@ public:
   mlir::OpFoldResult getExtent(mlir::Value value, int64_t axis);
 
 private:
+  /// The first stage of each operator, and the alignment of those of one stage.
+  void assignStages();
+  /// Operators that only later stages read move there: what stands before an opaque op by the order of the text alone
+  /// joins the graph that uses it. True if there are any.
+  bool findLaterStages();
   bool joinGraph(mlir::Operation &op, unsigned stage);
   /// None if the dimensions of the operands align.
   std::optional<Refusal> align(Operator &candidate);
@@ -79,6 +84,7 @@ private:
                                                            llvm::ArrayRef<DimTable::Dims> axes);
 
   mlir::Block &block;
+  llvm::DenseMap<mlir::Operation *, unsigned> notBefore;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> extents;
 };
 

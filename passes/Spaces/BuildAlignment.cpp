@@ -164,6 +164,48 @@ bool BlockAlignment::hasAliasConflict(const Operator &candidate) const {
 }
 
 void BlockAlignment::run() {
+  assignStages();
+  if (findLaterStages()) {
+    operators.clear();
+    table = DimTable();
+    refusals.clear();
+    barriers.clear();
+    numCuts = 0;
+    assignStages();
+  }
+  alignSharedInputs();
+}
+
+bool BlockAlignment::findLaterStages() {
+  bool isAnyLater = false;
+  for (auto &[op, entry] : llvm::reverse(operators)) {
+    std::optional<unsigned> earliestUse;
+    bool isOnlyRead = true;
+    SmallVector<Value> values = {op->getResult(0)};
+    while (!values.empty() && isOnlyRead) {
+      Value value = values.pop_back_val();
+      for (OpOperand &use : value.getUses()) {
+        Operation *user = use.getOwner();
+        auto reader = operators.find(user);
+        if (reader != operators.end()) {
+          unsigned stage = std::max(reader->second.stage, notBefore.lookup(user));
+          earliestUse = std::min(earliestUse.value_or(stage), stage);
+        } else if (user->getBlock() == &block && isReshape(user) && use.getOperandNumber() == 0) {
+          values.push_back(user->getResult(0));
+        } else {
+          isOnlyRead = false;
+        }
+      }
+    }
+    if (isOnlyRead && earliestUse && *earliestUse > entry.stage) {
+      notBefore[op] = *earliestUse;
+      isAnyLater = true;
+    }
+  }
+  return isAnyLater;
+}
+
+void BlockAlignment::assignStages() {
   // For each op, the first stage at which everything that it depends on has been computed. Side effects stay in
   // program order: what follows one that depends on stage s is of a later stage.
   llvm::DenseMap<Operation *, unsigned> available;
@@ -186,7 +228,7 @@ void BlockAlignment::run() {
         dependsOnGraph |= producer && operators.contains(producer);
       }
     });
-    if (joinGraph(op, std::max(stage, barrier))) {
+    if (joinGraph(op, std::max({stage, barrier, notBefore.lookup(&op)}))) {
       if (barrier > stage)
         barriers[&op] = barrierOp;
       available[&op] = operators.find(&op)->second.stage;
@@ -200,7 +242,6 @@ void BlockAlignment::run() {
       barrierOp = &op;
     }
   }
-  alignSharedInputs();
 }
 
 bool BlockAlignment::joinGraph(Operation &op, unsigned stage) {
