@@ -112,7 +112,7 @@ private:
       return remarkApart(producer, consumer,
                          {Reason::LaterStage, describe(effect) + " at " + getShortPlace(effect->getLoc()) +
                                                   " stands between them, has side effects and reads a graph's result"});
-    remarkApart(producer, consumer, {Reason::LaterStage, "an operation outside of kernels stands between them"});
+    remarkApart(producer, consumer, {Reason::LaterStage, "it is computed where it is read, in a later graph"});
   }
 
   /// Whether a graph has to be computed before `op`.
