@@ -212,14 +212,38 @@ struct FillLargeSplat : OpRewritePattern<arith::ConstantOp> {
   }
 };
 
+/// Upstream writes each operand of a concatenation with tensor.insert_slice, which refuses the offset 0 in an axis of
+/// extent 0. Where there is nothing to write, nothing is written.
+struct DropEmptyConcatOperands : OpRewritePattern<tensor::ConcatOp> {
+  explicit DropEmptyConcatOperands(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(tensor::ConcatOp op, PatternRewriter &rewriter) const override {
+    auto isEmpty = [](Type type) { return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0); };
+    RankedTensorType type = op.getResultType();
+    if (isEmpty(type)) {
+      ReifiedRankedShapedTypeDims shapes;
+      if (failed(reifyResultShapes(rewriter, op, shapes)))
+        return failure();
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, shapes[0], type.getElementType());
+      return success();
+    }
+    SmallVector<Value> inputs(
+        llvm::make_filter_range(op.getInputs(), [&](Value input) { return !isEmpty(input.getType()); }));
+    if (inputs.empty() || inputs.size() == op.getInputs().size())
+      return failure();
+    rewriter.replaceOpWithNewOp<tensor::ConcatOp>(op, type, op.getDim(), inputs);
+    return success();
+  }
+};
+
 bool isInParallelLoop(Operation *op) { return op->getParentOfType<scf::ForallOp>() != nullptr; }
 
 struct Decompose : impl::CPUDecomposeBase<Decompose> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet decompose(context);
-    decompose.add<DecomposeGather, DecomposeScatter, DecomposeBitcast, DecomposeAggregated, LowerPack, LowerUnPack>(
-        context);
+    decompose.add<DropEmptyConcatOperands, DecomposeGather, DecomposeScatter, DecomposeBitcast, DecomposeAggregated,
+                  LowerPack, LowerUnPack>(context);
     linalg::populateDecomposeWinogradOpsPatterns(decompose);
     linalg::populateDecomposePadPatterns(decompose);
     linalg::populateElementwiseToLinalgConversionPatterns(decompose);

@@ -140,7 +140,8 @@ std::optional<unsigned> removeBroadcastGuard(OpBuilder &builder, const Broadcast
         SmallVector<Value> position;
         for (unsigned axis = 0; axis < isOne.size(); ++axis) {
           Value index = linalg::IndexOp::create(inner, at, axis);
-          position.push_back(isOne[axis] ? arith::SelectOp::create(inner, at, isOne[axis], zero, index).getResult() : index);
+          position.push_back(isOne[axis] ? arith::SelectOp::create(inner, at, isOne[axis], zero, index).getResult()
+                                         : index);
         }
         linalg::YieldOp::create(inner, at, tensor::ExtractOp::create(inner, at, source, position).getResult());
       };
@@ -152,22 +153,21 @@ std::optional<unsigned> removeBroadcastGuard(OpBuilder &builder, const Broadcast
     };
     source = scf::IfOp::create(builder, loc, equal, keep, broadcast).getResult(0);
     for (unsigned axis = 0; axis < guard.axes.size(); ++axis)
-      facts.setExtent(source, axis,
-                      guard.axes[axis].loop ? guard.getLoopExtent(facts, axis) : Polynomial::constant(1));
+      facts.setExtent(source, axis, guard.axes[axis].loop ? guard.getLoopExtent(facts, axis) : Polynomial::constant(1));
   }
 
   // The source itself, or a copy with other axes.
   AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   SmallVector<AffineExpr> reads;
   for (const BroadcastGuard::Axis &axis : guard.axes)
-    reads.push_back(axis.loop ? getAffineDimExpr(*axis.loop, op.getContext()) : getAffineConstantExpr(0, op.getContext()));
+    reads.push_back(axis.loop ? getAffineDimExpr(*axis.loop, op.getContext())
+                              : getAffineConstantExpr(0, op.getContext()));
   AffineMap read = AffineMap::get(op.getNumLoops(), 0, reads, op.getContext());
   Value result = source;
   if (read != written)
-    result = linalg::GenericOp::create(builder, loc, init.getType(), source, init, ArrayRef{read, written},
-                                       op.getIteratorTypesArray(), [](OpBuilder &b, Location l, ValueRange args) {
-                                         linalg::YieldOp::create(b, l, args[0]);
-                                       })
+    result = linalg::GenericOp::create(
+                 builder, loc, init.getType(), source, init, ArrayRef{read, written}, op.getIteratorTypesArray(),
+                 [](OpBuilder &b, Location l, ValueRange args) { linalg::YieldOp::create(b, l, args[0]); })
                  .getResult(0);
   if (result.getType() != op->getResultTypes()[0])
     result = tensor::CastOp::create(builder, loc, op->getResultTypes()[0], result);

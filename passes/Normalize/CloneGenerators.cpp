@@ -42,7 +42,8 @@ private:
       reads.push_back({&operand, SmallVector<Operation *>(views)});
     });
     auto isSame = [](const Read &lhs, const Read &rhs) {
-      auto left = cast<linalg::GenericOp>(lhs.operand->getOwner()), right = cast<linalg::GenericOp>(rhs.operand->getOwner());
+      auto left = cast<linalg::GenericOp>(lhs.operand->getOwner()),
+           right = cast<linalg::GenericOp>(rhs.operand->getOwner());
       return lhs.views == rhs.views &&
              left.getMatchingIndexingMap(lhs.operand) == right.getMatchingIndexingMap(rhs.operand);
     };

@@ -171,9 +171,8 @@ std::optional<Polynomial> ExtentFacts::divide(const Polynomial &lhs, const Polyn
 }
 
 Polynomial ExtentFacts::bounded(const Polynomial &polynomial, Key key, bool isExtent) {
-  bool isSmall = polynomial.getTerms().size() <= maxTerms && llvm::all_of(polynomial.getTerms(), [](const auto &term) {
-                   return term.first.size() <= maxFactors;
-                 });
+  bool isSmall = polynomial.getTerms().size() <= maxTerms &&
+                 llvm::all_of(polynomial.getTerms(), [](const auto &term) { return term.first.size() <= maxFactors; });
   return isSmall ? polynomial : Polynomial::atom(getAtom(key, isExtent));
 }
 

@@ -23,8 +23,9 @@ namespace {
 /// Whether the body calls a function that costs more than a load, such as a logarithm.
 bool isExpensive(linalg::GenericOp op) {
   return llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    return isa<math::MathDialect>(inner.getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FloorOp,
-                                                              math::CeilOp, math::TruncOp, math::FmaOp>(inner);
+    return isa<math::MathDialect>(inner.getDialect()) &&
+           !isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FloorOp, math::CeilOp, math::TruncOp, math::FmaOp>(
+               inner);
   });
 }
 
@@ -124,8 +125,7 @@ private:
         rewriter.clone(inner, mapping);
         continue;
       }
-      std::optional<unsigned> axis =
-          written.getResultPosition(getAffineDimExpr(index.getDim(), rewriter.getContext()));
+      std::optional<unsigned> axis = written.getResultPosition(getAffineDimExpr(index.getDim(), rewriter.getContext()));
       // A loop that is no axis of the result has extent 1.
       Value coordinate = axis ? (*origin)[*axis] : arith::ConstantIndexOp::create(rewriter, loc, 0).getResult();
       mapping.map(index.getResult(), coordinate);

@@ -35,7 +35,8 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
 };
 
 /// Softmax along one axis, spelled as exporters spell it. The maximum starts at minus infinity, so that it is a plain
-/// reduction; a row that holds a NaN, or nothing but minus infinity, gives NaN everywhere, as the operation itself does.
+/// reduction; a row that holds a NaN, or nothing but minus infinity, gives NaN everywhere, as the operation itself
+/// does.
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -81,21 +82,21 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
                        [](OpBuilder &b, Location l, Value in, Value out) -> Value {
                          return arith::MaximumFOp::create(b, l, in, out);
                        });
-    Value shifted = map({op.getInput(), max}, {identity, row, identity},
-                        [](OpBuilder &b, Location l, ValueRange args) -> Value {
-                          return arith::SubFOp::create(b, l, args[0], args[1]);
-                        });
+    Value shifted =
+        map({op.getInput(), max}, {identity, row, identity}, [](OpBuilder &b, Location l, ValueRange args) -> Value {
+          return arith::SubFOp::create(b, l, args[0], args[1]);
+        });
     Value exponential = map(shifted, {identity, identity}, [](OpBuilder &b, Location l, ValueRange args) -> Value {
       return math::ExpOp::create(b, l, args[0]);
     });
-    Value sum = reduce(exponential, APFloat::getZero(semantics),
-                       [](OpBuilder &b, Location l, Value in, Value out) -> Value {
-                         return arith::AddFOp::create(b, l, in, out);
-                       });
-    Value quotient = map({exponential, sum}, {identity, row, identity},
-                         [](OpBuilder &b, Location l, ValueRange args) -> Value {
-                           return arith::DivFOp::create(b, l, args[0], args[1]);
-                         });
+    Value sum =
+        reduce(exponential, APFloat::getZero(semantics), [](OpBuilder &b, Location l, Value in, Value out) -> Value {
+          return arith::AddFOp::create(b, l, in, out);
+        });
+    Value quotient =
+        map({exponential, sum}, {identity, row, identity}, [](OpBuilder &b, Location l, ValueRange args) -> Value {
+          return arith::DivFOp::create(b, l, args[0], args[1]);
+        });
     if (quotient.getType() != op->getResultTypes()[0])
       quotient = tensor::CastOp::create(rewriter, loc, op->getResultTypes()[0], quotient);
     rewriter.replaceOp(op, quotient);
@@ -138,8 +139,8 @@ struct GeneralizeElementwise : RewritePattern {
     auto body = [&](OpBuilder &b, Location l, ValueRange args) {
       SmallVector<Value> operands;
       for (Value operand : op->getOperands())
-        operands.push_back(isa<RankedTensorType>(operand.getType()) ? args[llvm::find(tensors, operand) - tensors.begin()]
-                                                                    : operand);
+        operands.push_back(
+            isa<RankedTensorType>(operand.getType()) ? args[llvm::find(tensors, operand) - tensors.begin()] : operand);
       OperationState state(l, op->getName(), operands, type.getElementType(), op->getAttrs());
       linalg::YieldOp::create(b, l, b.create(state)->getResults());
     };

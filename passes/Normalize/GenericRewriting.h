@@ -19,8 +19,7 @@ bool boundsAllLoops(llvm::ArrayRef<mlir::AffineMap> maps);
 /// the i-th input's block argument; it is null for an input that is kept or not used. The insertion point of values in
 /// `replacements` must dominate `op`. The caller has checked that the remaining maps bound all loops.
 mlir::linalg::GenericOp dropInputs(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
-                                   const llvm::SmallBitVector &dropped,
-                                   llvm::ArrayRef<mlir::Value> replacements = {});
+                                   const llvm::SmallBitVector &dropped, llvm::ArrayRef<mlir::Value> replacements = {});
 
 /// The indexing maps of `op` without those of the inputs in `dropped`.
 llvm::SmallVector<mlir::AffineMap> mapsWithout(mlir::linalg::GenericOp op, const llvm::SmallBitVector &dropped);
@@ -28,7 +27,8 @@ llvm::SmallVector<mlir::AffineMap> mapsWithout(mlir::linalg::GenericOp op, const
 /// A `tensor.empty` of the type and run-time shape of `tensor`.
 mlir::Value createEmptyLike(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
 
-/// The extent of `axis` of `tensor` if it is static or the operand of a known producer; null if it takes a `tensor.dim`.
+/// The extent of `axis` of `tensor` if it is static or the operand of a known producer; null if it takes a
+/// `tensor.dim`.
 mlir::OpFoldResult lookUpExtent(mlir::OpBuilder &builder, mlir::Value tensor, int64_t axis);
 
 /// Whether the range from `offset` of `size` elements certainly is all of `axis` of `tensor`.

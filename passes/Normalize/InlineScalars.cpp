@@ -128,7 +128,8 @@ private:
   }
 
   static bool isPureBody(linalg::GenericOp op) {
-    return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) { return isMemoryEffectFree(&inner); });
+    return llvm::all_of(op.getBody()->without_terminator(),
+                        [](Operation &inner) { return isMemoryEffectFree(&inner); });
   }
 };
 

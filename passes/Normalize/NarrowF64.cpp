@@ -169,7 +169,8 @@ private:
         }
       }
       if (auto constant = dyn_cast<arith::ConstantOp>(inner); constant && constant.getType().isF64()) {
-        Value value = arith::ConstantOp::create(builder, inner.getLoc(), narrowed(cast<FloatAttr>(constant.getValue())));
+        Value value =
+            arith::ConstantOp::create(builder, inner.getLoc(), narrowed(cast<FloatAttr>(constant.getValue())));
         mapping.map(inner.getResult(0), value);
         continue;
       }

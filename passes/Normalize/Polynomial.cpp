@@ -83,9 +83,8 @@ std::optional<unsigned> Polynomial::getAtom() const {
 }
 
 bool Polynomial::contains(unsigned id) const {
-  return std::any_of(terms.begin(), terms.end(), [&](const auto &term) {
-    return std::binary_search(term.first.begin(), term.first.end(), id);
-  });
+  return std::any_of(terms.begin(), terms.end(),
+                     [&](const auto &term) { return std::binary_search(term.first.begin(), term.first.end(), id); });
 }
 
 llvm::SmallVector<unsigned> Polynomial::getAtoms() const {

@@ -124,7 +124,8 @@ private:
     if (slices.empty())
       return;
     // Shape changes and fills cost nothing; anything else must not be computed twice.
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::TransposeOp, linalg::FillOp, tensor::EmptyOp>(op) &&
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::TransposeOp, linalg::FillOp, tensor::EmptyOp>(
+            op) &&
         (!onlySlices || !arePairwiseDisjoint(slices)))
       return;
     for (tensor::ExtractSliceOp slice : slices) {
@@ -158,7 +159,8 @@ private:
     return true;
   }
 
-  /// The slice of `op`'s result computed from slices of its operands, at the source's rank. Null if that cannot be done.
+  /// The slice of `op`'s result computed from slices of its operands, at the source's rank. Null if that cannot be
+  /// done.
   Value push(OpBuilder &builder, Operation *op, tensor::ExtractSliceOp slice) {
     Box box = getBox(slice);
     if (isa<linalg::FillOp, tensor::EmptyOp>(op))
@@ -200,7 +202,8 @@ private:
           continue;
         if (cut)
           return {}; // an inner axis is cut or of unknown extent
-        std::optional<int64_t> first = getConstantIntValue(box.offsets[axis]), count = getConstantIntValue(box.sizes[axis]);
+        std::optional<int64_t> first = getConstantIntValue(box.offsets[axis]),
+                               count = getConstantIntValue(box.sizes[axis]);
         bool whole = !type.isDynamicDim(axis) && first == 0 && count == type.getDimSize(axis);
         if (whole) {
           inner *= *count;
@@ -223,7 +226,8 @@ private:
     auto resultType = RankedTensorType::get(shape, type.getElementType());
     if (resultType.getRank() == 0)
       return {};
-    return tensor::ExpandShapeOp::create(builder, op.getLoc(), resultType, input, op.getReassociationIndices(), box.sizes);
+    return tensor::ExpandShapeOp::create(builder, op.getLoc(), resultType, input, op.getReassociationIndices(),
+                                         box.sizes);
   }
 
   /// An axis made of several: it may be cut in whole rows of the outermost one that is not of extent 1.
@@ -246,10 +250,12 @@ private:
         inner *= type.getDimSize(sourceAxis);
         source.sizes[sourceAxis] = builder.getIndexAttr(type.getDimSize(sourceAxis));
       }
-      std::optional<int64_t> first = getConstantIntValue(box.offsets[axis]), count = getConstantIntValue(box.sizes[axis]);
+      std::optional<int64_t> first = getConstantIntValue(box.offsets[axis]),
+                             count = getConstantIntValue(box.sizes[axis]);
       if (inner != 1 && (inner == 0 || !first || !count || *first % inner != 0 || *count % inner != 0))
         return {};
-      source.offsets[axes.front()] = inner == 1 ? box.offsets[axis] : OpFoldResult(builder.getIndexAttr(*first / inner));
+      source.offsets[axes.front()] =
+          inner == 1 ? box.offsets[axis] : OpFoldResult(builder.getIndexAttr(*first / inner));
       source.sizes[axes.front()] = inner == 1 ? box.sizes[axis] : OpFoldResult(builder.getIndexAttr(*count / inner));
     }
     Value input = createSlice(builder, op.getLoc(), op.getSrc(), source);

@@ -118,8 +118,8 @@ FailureOr<SmallVector<Value>> getSourcePosition(OpBuilder &builder, Location loc
   llvm::SmallBitVector droppedAxes = slice.getDroppedDims();
   unsigned next = 0;
   for (auto [axis, offset] : llvm::enumerate(slice.getMixedOffsets())) {
-    Value coordinate = droppedAxes.test(axis) ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
-                                              : position[next++];
+    Value coordinate =
+        droppedAxes.test(axis) ? arith::ConstantIndexOp::create(builder, loc, 0).getResult() : position[next++];
     result.push_back(add(builder, loc, coordinate, offset));
   }
   return result;

@@ -38,7 +38,8 @@ mlir::FailureOr<FusibleOp> analyzeFusible(mlir::linalg::GenericOp op, std::strin
 /// The reducer that `op`, a scalar binary operation, computes; none if it is no known reducer.
 std::optional<spacemap::Reducer> getReducer(mlir::Operation *op);
 
-/// Whether scalars of `type` can be elements of spaces: signless integers of at most 64 bits, index, f16, bf16, f32, f64.
+/// Whether scalars of `type` can be elements of spaces: signless integers of at most 64 bits, index, f16, bf16, f32,
+/// f64.
 bool isSpaceElementType(mlir::Type type);
 
 /// The scalar that every element of tensor `value` equals: the attribute of a splat constant, or of a constant that

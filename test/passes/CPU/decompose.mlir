@@ -92,3 +92,16 @@ func.func @kernel(%a: tensor<4x8xf32>, %i: tensor<4x8xf32>) -> tensor<4x8xf32> {
   }
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// Nothing is written to an axis of extent 0.
+
+// CHECK-LABEL: func.func @empty_concat
+// CHECK-NOT: tensor.insert_slice %arg0
+// CHECK: return
+func.func @empty_concat(%a: tensor<2x0xf32>, %b: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<4x0xf32>) {
+  %0 = tensor.concat dim(1) %a, %b : (tensor<2x0xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = tensor.concat dim(0) %a, %a : (tensor<2x0xf32>, tensor<2x0xf32>) -> tensor<4x0xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<4x0xf32>
+}

@@ -39,9 +39,9 @@ protected:
         "func.func @f(%x: tensor<4x8xf32>, %y: tensor<4xf32>, %one: tensor<4x1xf32>, %n: tensor<4xi64>, "
         "%k: tensor<4x8xi64>, %long: tensor<11xf32>, %square: tensor<4x4xf32>, %c: tensor<4x8xcomplex<f32>>, "
         "%s: f32, %i: index) {\n" +
-        generic.before + "%0" + generic.count + " = linalg.generic {indexing_maps = [" + generic.maps + "], iterator_types = [" +
-        generic.kinds + "]} ins(" + generic.ins + ") outs(" + generic.outs + ") {\n" + generic.body + "\n} -> " +
-        generic.results + "\nreturn\n}\n";
+        generic.before + "%0" + generic.count + " = linalg.generic {indexing_maps = [" + generic.maps +
+        "], iterator_types = [" + generic.kinds + "]} ins(" + generic.ins + ") outs(" + generic.outs + ") {\n" +
+        generic.body + "\n} -> " + generic.results + "\nreturn\n}\n";
     module = parseSourceString<ModuleOp>(text, &context);
     linalg::GenericOp result;
     if (module)
@@ -141,7 +141,8 @@ TEST_F(FusibleOpTest, RefusedReductions) {
   generic.outs = "%y : tensor<4xf32>";
   generic.results = "tensor<4xf32>";
   generic.body = "^bb0(%a: f32, %o: f32):\n%1 = arith.subf %o, %a : f32\nlinalg.yield %1 : f32";
-  EXPECT_EQ(refusal(generic), "its reduction is none of sum, prod, max, min, and, or, xor of the old value and a new one");
+  EXPECT_EQ(refusal(generic),
+            "its reduction is none of sum, prod, max, min, and, or, xor of the old value and a new one");
   generic.body = "^bb0(%a: f32, %o: f32):\n%1 = arith.mulf %o, %a : f32\n%2 = arith.addf %1, %o : f32\n"
                  "linalg.yield %2 : f32";
   EXPECT_EQ(refusal(generic), "what it reduces depends on the old value");
