@@ -187,7 +187,9 @@ private:
             blocks += (blocks.empty() ? "blocks of " : ", ") + escape(dim.getValue()) + " by " + std::to_string(block);
         },
         [&] { label += ", "; });
-    open(label + "\\l" + blocks + (blocks.empty() ? "" : "\\l"), "style=\"rounded\"; color=\"#3b6e3b\"; fontsize=12;");
+    if (graph.getNumDims() != 0)
+      label += "\\l";
+    open(label + blocks + (blocks.empty() ? "" : "\\l"), "style=\"rounded\"; color=\"#3b6e3b\"; fontsize=12;");
     writeBody(graph.getBody().front());
     auto output = cast<OutputOp>(graph.getBody().front().getTerminator());
     for (auto [value, result] : llvm::zip_equal(output.getValues(), graph.getResults())) {
