@@ -76,9 +76,6 @@ private:
   bool joinGraph(mlir::Operation &op, unsigned stage);
   /// None if the dimensions of the operands align.
   std::optional<Refusal> align(Operator &candidate);
-  /// Uses of one tensor within a graph share its dimensions where no space would have one twice: a row that is read for
-  /// its maximum and again for its exponentials is one row, but the queries and the keys of self-attention stay apart.
-  void alignSharedInputs();
   bool hasAliasConflict(const Operator &candidate) const;
   std::optional<llvm::SmallVector<DimTable::Dims>> forward(mlir::Operation *reshape,
                                                            llvm::ArrayRef<DimTable::Dims> axes);

@@ -173,7 +173,6 @@ void BlockAlignment::run() {
     numCuts = 0;
     assignStages();
   }
-  alignSharedInputs();
 }
 
 bool BlockAlignment::findLaterStages() {
@@ -270,26 +269,6 @@ bool BlockAlignment::joinGraph(Operation &op, unsigned stage) {
     table.rollback(mark);
   }
   return false;
-}
-
-void BlockAlignment::alignSharedInputs() {
-  for (SmallVector<Operator *> &graph : getGraphs()) {
-    llvm::MapVector<Value, SmallVector<TracedValue *>> uses;
-    for (Operator *op : graph)
-      for (TracedValue &operand : op->operands)
-        if (operand.root && !getProducer(operand.root, *op))
-          uses[operand.root].push_back(&operand);
-    for (auto &[root, list] : uses)
-      for (size_t later = 1; later < list.size(); ++later)
-        for (size_t axis = 0; axis < list[later]->rootAxes.size(); ++axis)
-          for (size_t earlier = 0; earlier < later; ++earlier) {
-            DimTable::Mark mark = table.mark();
-            if (table.unify(list[earlier]->rootAxes[axis], list[later]->rootAxes[axis]) &&
-                !hasAliasConflict(*graph.front()))
-              break;
-            table.rollback(mark);
-          }
-  }
 }
 
 std::vector<SmallVector<Operator *>> BlockAlignment::getGraphs() {
