@@ -13,10 +13,14 @@ namespace fusion::tiles {
 /// legal.
 class KernelLowering {
 public:
-  KernelLowering(spacemap::GraphOp graph, llvm::StringRef name, bool pack, TileCounts &counts)
-      : graph(graph), name(name), pack(pack), counts(counts), plan(graph), build(graph, plan, counts) {}
+  /// `isCautious` keeps the order of the graph: nothing is emitted early, be it to share a pass or to spare a copy.
+  KernelLowering(spacemap::GraphOp graph, llvm::StringRef name, bool pack, bool isCautious, TileCounts &counts)
+      : graph(graph), name(name), pack(pack), isCautious(isCautious), counts(counts), plan(graph),
+        build(graph, plan, counts) {}
 
   mlir::LogicalResult run();
+  /// After a failure: whether it was one to find an order, of which nothing has been reported. Never when cautious.
+  bool mayRetry() const { return isStuck && !isCautious; }
 
 private:
   //===--- The grid and the loops (KernelLowering.cpp) -------------------===//
@@ -39,6 +43,7 @@ private:
     spacemap::AllToOneOp reduction;
   };
 
+  mlir::LogicalResult reportCycle(Value value);
   /// Makes the tile of `root` and of all that it reads.
   mlir::LogicalResult ensure(Value root, llvm::ArrayRef<Value> inlined = {});
   mlir::LogicalResult emitMap(Value root, llvm::ArrayRef<Value> inlined);
@@ -87,7 +92,9 @@ private:
 
   spacemap::GraphOp graph;
   std::string name;
-  bool pack;
+  bool pack, isCautious;
+  /// An operation needs itself to be emitted first.
+  bool isStuck = false;
   TileCounts &counts;
   TilePlan plan;
   TileBuilder build;

@@ -33,12 +33,23 @@ struct SpaceMapToTiles : fusion::impl::SpaceMapToTilesBase<SpaceMapToTiles> {
     tiles::TileCounts counts;
     for (GraphOp graph : graphs) {
       std::string name = getName(graph, numbers);
-      if (failed(tiles::KernelLowering(graph, name, pack, counts).run()))
+      if (failed(lower(graph, name, counts)))
         return signalPassFailure();
     }
     numKernels += counts.kernels;
     numTiles += counts.tiles;
     scratchBytes += counts.scratchBytes;
+  }
+
+  LogicalResult lower(GraphOp graph, StringRef name, tiles::TileCounts &counts) {
+    tiles::TileCounts before = counts;
+    tiles::KernelLowering lowering(graph, name, pack, /*isCautious=*/false, counts);
+    if (succeeded(lowering.run()))
+      return success();
+    if (!lowering.mayRetry())
+      return failure();
+    counts = before;
+    return tiles::KernelLowering(graph, name, pack, /*isCautious=*/true, counts).run();
   }
 
   /// The name that the graph carries, or the function's with a number.

@@ -22,6 +22,13 @@ bool KernelLowering::dependsOnUnfinished(Value value) const {
   return isUnfinished(value) || plan.dependsOn(value, isUnfinished);
 }
 
+LogicalResult KernelLowering::reportCycle(Value value) {
+  isStuck = true;
+  if (isCautious)
+    emitError(value.getLoc()) << "no order found to compute " << value.getType() << " on tiles";
+  return failure();
+}
+
 LogicalResult KernelLowering::ensureLeaves(Expression expression, ArrayRef<Value> inlined) {
   SmallVector<Value> leaves;
   plan.visitLeaves(expression, inlined, [&](Value leaf) { leaves.push_back(leaf); });
@@ -38,7 +45,7 @@ LogicalResult KernelLowering::ensure(Value root, ArrayRef<Value> inlined) {
   if (isDone(root))
     return success();
   if (!unfinished.insert(root))
-    return emitError(root.getLoc()) << "no order found to compute " << root.getType() << " on tiles";
+    return reportCycle(root);
   auto reduction = root.getDefiningOp<AllToOneOp>();
   LogicalResult result = reduction ? emitReduction(reduction) : emitMap(root, inlined);
   unfinished.remove(root);
@@ -58,14 +65,16 @@ LogicalResult KernelLowering::prepareOverwrite(unsigned state, Value next) {
     Expression expression = accumulation ? Expression{reader, accumulation->kept} : plan.getExpression(reader);
     // A reader of both the old and the new value repeats the computation of the new one, if that takes no reduction.
     auto isReady = [&](ArrayRef<Value> inlined) {
-      bool ready = !unfinished.contains(reader);
+      bool ready = !isCautious && !unfinished.contains(reader);
+      if (auto reduction = reader.getDefiningOp<AllToOneOp>())
+        ready &= canReduceNow(reduction, {});
       plan.visitLeaves(expression, inlined, [&](Value leaf) {
         ready &= leaf != next && !plan.dependsOn(leaf, next) && !dependsOnUnfinished(leaf);
       });
       return ready;
     };
     bool canRepeat =
-        next.getDefiningOp<MapOp>() && !plan.getAccumulation(next) &&
+        next.getDefiningOp<MapOp>() && !plan.getAccumulation(next) && !reader.getDefiningOp<AllToOneOp>() &&
         plan.dropUnits(plan.getIterationDims(reader), 1).size() == plan.dropUnits(getSpace(next).getDims(), 1).size();
     SmallVector<Value> inlined;
     if (!isReady({})) {
@@ -171,6 +180,7 @@ FailureOr<Tile> KernelLowering::makeReductionDestination(AllToOneOp root) {
 
 void KernelLowering::finishReduction(AllToOneOp root, Tile tile) {
   done.insert(root);
+  unfinished.remove(root);
   Value value = root;
   if (const Accumulation *accumulation = plan.getAccumulation(root)) {
     value = accumulation->update;
@@ -199,8 +209,10 @@ bool KernelLowering::canReduceNow(AllToOneOp reduction, Value except) const {
   bool isReady = !isDone(reduction) && !unfinished.contains(reduction);
   auto check = [&](Value leaf) { isReady &= leaf == except || !dependsOnUnfinished(leaf); };
   plan.visitLeaves(plan.getExpression(reduction), {}, check);
-  if (const Accumulation *accumulation = plan.getAccumulation(reduction))
+  if (const Accumulation *accumulation = plan.getAccumulation(reduction)) {
+    isReady &= !unfinished.contains(accumulation->update);
     plan.visitLeaves({accumulation->update, accumulation->kept}, {}, check);
+  }
   return isReady;
 }
 
@@ -217,7 +229,7 @@ LogicalResult KernelLowering::mergeSiblings(AllToOneOp root, SmallVectorImpl<Out
     });
   };
   forEachWhole(root, [&](Value tensor) { shared.insert(tensor); });
-  if (shared.empty())
+  if (shared.empty() || isCautious)
     return success();
   for (auto sibling : root->getBlock()->getOps<AllToOneOp>()) {
     if (sibling == root || plan.getLevel(sibling) != level ||
@@ -230,6 +242,8 @@ LogicalResult KernelLowering::mergeSiblings(AllToOneOp root, SmallVectorImpl<Out
     forEachWhole(sibling, [&](Value tensor) { isShared |= shared.contains(tensor); });
     if (!isShared)
       continue;
+    // What is emitted for it first must not take it up as well.
+    unfinished.insert(sibling);
     Expression expression = plan.getExpression(sibling);
     if (failed(ensureLeaves(expression, {})))
       return failure();
@@ -246,7 +260,7 @@ LogicalResult KernelLowering::emitKept(const Accumulation &accumulation, ArrayRe
   if (kept.contains(update))
     return success();
   if (!unfinished.insert(update))
-    return emitError(update.getLoc()) << "no order found to update this state on tiles";
+    return reportCycle(update);
   Expression expression{update, accumulation.kept};
   LogicalResult result = ensureLeaves(expression, inlined);
   if (succeeded(result))
@@ -264,6 +278,8 @@ LogicalResult KernelLowering::emitKept(const Accumulation &accumulation, ArrayRe
 }
 
 LogicalResult KernelLowering::mergeReductions(Value root, SmallVectorImpl<Output> &outputs) {
+  if (isCautious)
+    return success();
   unsigned level = plan.getLevel(root);
   size_t numDims = plan.dropUnits(getSpace(root).getDims(), level).size();
   for (Value reader : plan.getConsumers(root)) {
@@ -273,6 +289,7 @@ LogicalResult KernelLowering::mergeReductions(Value root, SmallVectorImpl<Output
         (plan.getState(reduction) && !plan.getAccumulation(reduction)) || !canReduceNow(reduction, root))
       continue;
     // All else that the reduction needs must be there before `root` is.
+    unfinished.insert(reduction);
     Expression expression = plan.getExpression(reduction);
     SmallVector<Value> others;
     plan.visitLeaves(expression, {}, [&](Value leaf) {
