@@ -13,7 +13,7 @@ target_compile_options(fusion_compile_options INTERFACE -fno-exceptions -ffuncti
   $<$<NOT:$<BOOL:${LLVM_ENABLE_RTTI}>>:-fno-rtti>)
 if(FUSION_STRICT_WARNINGS)
   target_compile_options(fusion_compile_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Wnon-virtual-dtor
-    -Woverloaded-virtual -Werror)
+    -Woverloaded-virtual -Werror $<$<CXX_COMPILER_ID:GNU>:-Wno-redundant-move>)
 endif()
 
 # One precompiled header for all of our libraries that use MLIR.
@@ -93,7 +93,8 @@ function(fusion_unit_test name)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE fusion_compile_options ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  # MLIR in any case: the precompiled header refers to it.
+  target_link_libraries(${name} PRIVATE fusion_compile_options ${ARG_LINK} MLIR LLVM GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${FUSION_SOURCE_DIR})
   target_precompile_headers(${name} REUSE_FROM FusionPCH)
   target_compile_options(${name} PRIVATE -fPIC)
