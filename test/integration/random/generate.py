@@ -12,11 +12,16 @@ import argparse
 import random
 
 EXTENTS = [1, 1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 32, 33, 64, 65, 97, 128]
+LARGE = [1, 2, 16, 33, 100, 256, 500, 1024, 1537, 3000]
 
 
 class Dim:
     def __init__(self, name, extent, dynamic):
         self.name, self.extent, self.dynamic = name, extent, dynamic
+
+
+# An axis of extent 1 in place of a reduced dimension; in maps it is the constant 0.
+ONE = Dim("0", 1, False)
 
 
 class Value:
@@ -25,7 +30,7 @@ class Value:
 
 
 class Program:
-    def __init__(self, seed, elements=("f32",)):
+    def __init__(self, seed, elements=("f32",), extents=EXTENTS):
         self.random = random.Random(seed)
         self.seed = seed
         self.elements = elements
@@ -38,7 +43,7 @@ class Program:
         dynamic = r.random() < 0.3
         self.dims = []
         for i in range(count):
-            extent = 0 if r.random() < 0.02 else r.choice(EXTENTS)
+            extent = 0 if r.random() < 0.02 else r.choice(extents)
             self.dims.append(Dim("d%d" % i, extent, dynamic and r.random() < 0.5))
         while self.points() > 2_000_000:
             r.choice(self.dims).extent = r.choice([1, 2, 3, 5, 7])
@@ -209,48 +214,110 @@ class Program:
                              lambda x, _: self.scalar("arith.mulf %s, %s : %s" % (x, f, e)))
         return r
 
-    def softmax(self):
-        v = self.pick(lambda v: v.dims and all(d.extent > 0 for d in v.dims))
-        if v is None:
-            return None
-        v = self.convert(v, "f32")
+    def reduced(self, v):
+        """A dimension of a value, and the axes of a reduction along it: dropped, or kept with extent 1."""
         d = self.random.choice(v.dims)
-        dims = [x for x in v.dims if x is not d]
-        init = self.fill(dims, "f32", "0xFF800000")
-        m = self.generic(v.dims, [v], dims, "f32", init,
-                         lambda x, acc: self.scalar("arith.maximumf %s, %s : f32" % (x, acc)))
-        s = self.generic(v.dims, [v, m], v.dims, "f32", self.empty(v.dims, "f32"),
-                         lambda x, y, _: self.scalar("arith.subf %s, %s : f32" % (x, y)))
-        p = self.generic(v.dims, [s], v.dims, "f32", self.empty(v.dims, "f32"),
-                         lambda x, _: self.scalar("math.exp %s : f32" % x))
-        t = self.generic(v.dims, [p], dims, "f32", self.fill(dims, "f32", 0.0),
-                         lambda x, acc: self.scalar("arith.addf %s, %s : f32" % (x, acc)))
-        return self.generic(v.dims, [p, t], v.dims, "f32", self.empty(v.dims, "f32"),
-                            lambda x, y, _: self.scalar("arith.divf %s, %s : f32" % (x, y)))
+        if self.random.random() < 0.3:
+            return d, [ONE if x is d else x for x in v.dims]
+        return d, [x for x in v.dims if x is not d]
+
+    def fold(self, op, v, dims, init):
+        return self.generic(v.dims, [v], dims, v.element, self.fill(dims, v.element, init),
+                            lambda x, acc: self.scalar("arith.%s %s, %s : %s" % (op, x, acc, v.element)))
+
+    def apply(self, v, operands, *ops):
+        """Elementwise on the dims of `v`: each op is a text over {0}, {1}, ... and {r}, the result so far."""
+        def body(*names):
+            result = names[0]
+            for op in ops:
+                result = self.scalar(op.format(*names, r=result))
+            return result
+        return self.generic(v.dims, [v] + list(operands), v.dims, v.element, self.empty(v.dims, v.element), body)
+
+    def full(self):
+        v = self.pick(lambda v: v.dims and all(d.extent > 0 for d in v.dims))
+        return self.convert(v, "f32") if v else None
+
+    def softmax_of(self, v):
+        d, dims = self.reduced(v)
+        m = self.fold("maximumf", v, dims, "0xFF800000")
+        s = self.apply(v, [m], "arith.subf {0}, {1} : f32")
+        if self.random.random() < 0.2:
+            t = self.fold("addf", self.apply(s, [], "math.exp {0} : f32"), dims, 0.0)
+            return self.apply(s, [t], "math.log {1} : f32", "arith.subf {0}, {r} : f32")
+        p = self.apply(s, [], "math.exp {0} : f32")
+        t = self.fold("addf", p, dims, 0.0)
+        return self.apply(p, [t], "arith.divf {0}, {1} : f32")
+
+    def softmax(self):
+        v = self.full()
+        return self.softmax_of(v) if v else None
 
     def normalise(self):
-        v = self.pick(lambda v: v.dims and all(d.extent > 0 for d in v.dims))
+        v = self.full()
         if v is None:
             return None
-        v = self.convert(v, "f32")
-        d = self.random.choice(v.dims)
-        m = self.reduce(v, [d], "mean")
-        c = self.generic(v.dims, [v, m], v.dims, "f32", self.empty(v.dims, "f32"),
-                         lambda x, y, _: self.scalar("arith.subf %s, %s : f32" % (x, y)))
-        q = self.generic(v.dims, [c], v.dims, "f32", self.empty(v.dims, "f32"),
-                         lambda x, _: self.scalar("arith.mulf %s, %s : f32" % (x, x)))
-        w = self.reduce(q, [d], "mean")
+        d, dims = self.reduced(v)
+        f = self.constant(1.0 / max(d.extent, 1), "f32")
         eps = self.constant(0.1, "f32")
-        return self.generic(
-            v.dims, [c, w], v.dims, "f32", self.empty(v.dims, "f32"),
-            lambda x, y, _: self.scalar("arith.mulf %s, %s : f32" % (
-                x, self.scalar("math.rsqrt %s : f32" % self.scalar("arith.addf %s, %s : f32" % (y, eps))))))
+        c = v
+        if self.random.random() < 0.7:
+            total = self.fold("addf", v, dims, 0.0)
+            c = self.apply(v, [total], "arith.mulf {1}, %s : f32" % f, "arith.subf {0}, {r} : f32")
+        q = self.apply(c, [], "arith.mulf {0}, {0} : f32")
+        w = self.fold("addf", q, dims, 0.0)
+        return self.apply(c, [w], "arith.mulf {1}, %s : f32" % f, "arith.addf {r}, %s : f32" % eps,
+                          "math.rsqrt {r} : f32", "arith.mulf {0}, {r} : f32")
+
+    def dependent(self):
+        """Reductions that depend on reductions, in less usual ways than softmax and variance."""
+        v = self.full()
+        if v is None:
+            return None
+        v = self.apply(v, [], "math.tanh {0} : f32")
+        d, dims = self.reduced(v)
+        kind = self.random.randrange(4)
+        if kind == 0:  # the weighted mean of another value
+            e = self.apply(v, [self.fold("maximumf", v, dims, "0xFF800000")], "arith.subf {0}, {1} : f32",
+                           "math.exp {r} : f32")
+            t = self.fold("addf", e, dims, 0.0)
+            y = self.apply(e, [v, t], "arith.divf {0}, {2} : f32", "arith.mulf {r}, {1} : f32")
+            return self.apply(v, [self.fold("addf", y, dims, 0.0)], "arith.subf {0}, {1} : f32")
+        if kind == 1:  # the largest distance from the mean
+            f = self.constant(1.0 / max(d.extent, 1), "f32")
+            t = self.fold("addf", v, dims, 0.0)
+            y = self.apply(v, [t], "arith.mulf {1}, %s : f32" % f, "arith.subf {0}, {r} : f32", "math.absf {r} : f32")
+            return self.apply(v, [self.fold("maximumf", y, dims, 0.0)], "arith.addf {0}, {1} : f32")
+        if kind == 2:  # scaled by the largest, then by the sum
+            one = self.constant(1.5, "f32")
+            m = self.fold("maximumf", self.apply(v, [], "math.absf {0} : f32"), dims, 0.0)
+            y = self.apply(v, [m], "arith.addf {1}, %s : f32" % one, "arith.divf {0}, {r} : f32")
+            t = self.fold("addf", self.apply(y, [], "arith.mulf {0}, {0} : f32"), dims, 0.0)
+            return self.apply(y, [t], "arith.addf {1}, %s : f32" % one, "math.rsqrt {r} : f32",
+                              "arith.mulf {0}, {r} : f32")
+        low = self.fold("minimumf", v, dims, "0x7F800000")  # to the range from 0 to 1
+        high = self.fold("maximumf", v, dims, "0xFF800000")
+        one = self.constant(1.0, "f32")
+        return self.apply(v, [low, high], "arith.subf {2}, {1} : f32", "arith.addf {r}, %s : f32" % one,
+                          "arith.divf {0}, {r} : f32")
+
+    def attention(self):
+        a, b = self.full(), self.full()
+        if a is None or b is None:
+            return None
+        scores = self.contract_of(a, b)
+        if scores is None or not scores.dims or any(d.extent == 0 for d in scores.dims):
+            return scores
+        p = self.softmax_of(scores)
+        c = self.full()
+        return (self.contract_of(p, c) if c else None) or p
 
     def contract(self):
         a = self.pick(lambda v: v.dims)
         b = self.pick(lambda v: v.dims)
-        if a is None or b is None:
-            return None
+        return self.contract_of(a, b) if a and b else None
+
+    def contract_of(self, a, b):
         b = self.convert(b, a.element)
         e = a.element
         shared = [d for d in a.dims if d in b.dims]
@@ -331,7 +398,8 @@ class Program:
             r.shuffle(dims)
             self.values.append(self.argument(dims, r.choice(self.elements)))
         steps = [self.unary] * 4 + [self.binary] * 4 + [self.reduce] * 2 + [self.contract] * 3 + [
-            self.softmax, self.softmax, self.normalise, self.mask, self.transpose, self.reshape]
+            self.softmax, self.normalise, self.normalise, self.dependent, self.dependent, self.attention, self.mask,
+            self.transpose, self.reshape]
         if len(self.elements) > 1:
             steps.append(self.cast)
         for _ in range(r.randint(2, 9)):
@@ -374,8 +442,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("seed", type=int)
     parser.add_argument("--types", default="f32")
+    parser.add_argument("--large", action="store_true", help="a few large extents")
     args = parser.parse_args()
-    print(Program(args.seed, tuple(args.types.split(","))).build(), end="")
+    program = Program(args.seed, tuple(args.types.split(",")), LARGE if args.large else EXTENTS)
+    print(program.build(), end="")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from generate import Program
+from generate import EXTENTS, LARGE, Program
+
+TEMPORAL = ("fusion-normalize,func.func(spacemap-build,canonicalize,cse,spacemap-merge-dims,spacemap-postpone-broadcast,"
+            "canonicalize,cse),spacemap-temporal-slice{dim=d%d step=%d max-reduction-passes=3}")
 
 
 def main():
@@ -21,16 +24,22 @@ def main():
     parser.add_argument("first", type=int)
     parser.add_argument("count", type=int)
     parser.add_argument("--types", default="f32")
+    parser.add_argument("--large", action="store_true", help="a few large extents")
     parser.add_argument("--keep", help="folder for the programs that fail")
+    parser.add_argument("--temporal", action="store_true",
+                        help="slice graphs along some dimension by a few elements and interpret that")
     args, options = parser.parse_known_args()
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(args.first, args.first + args.count):
-            text = Program(seed, tuple(args.types.split(","))).build()
+            text = Program(seed, tuple(args.types.split(",")), LARGE if args.large else EXTENTS).build()
             path = os.path.join(folder, "%d.mlir" % seed)
             with open(path, "w") as file:
                 file.write(text)
             flags = [flag for line in text.splitlines() if line.startswith("// --") for flag in line[3:].split()]
+            if args.temporal:
+                stage = TEMPORAL % (seed % 4, [1, 2, 3, 5, 8, 16, 40][seed // 4 % 7])
+                flags += ["--target=reference", "--stage=" + stage]
             command = [args.fusion_run, path, "--expected=reference"] + flags + options
             try:
                 run = subprocess.run(command, capture_output=True, text=True, timeout=120)
