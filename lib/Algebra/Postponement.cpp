@@ -22,15 +22,23 @@ static Expr skipFloatCasts(Expr expr) {
   return expr;
 }
 
-bool fusion::algebra::isUpperBound(Expr bound, Expr value) {
+/// `kinds` are the two operations, `reducers` the two reducers that make a bound.
+static bool isBound(Expr bound, Expr value, ArrayRef<ExprKind> kinds, ArrayRef<Reducer> reducers) {
   bound = skipFloatCasts(bound);
   value = skipFloatCasts(value);
-  if (bound.op() == ExprKind::Maximum || bound.op() == ExprKind::MaxNum)
-    return isUpperBound(bound[0], value) || isUpperBound(bound[1], value);
+  if (llvm::is_contained(kinds, bound.op()))
+    return isBound(bound[0], value, kinds, reducers) || isBound(bound[1], value, kinds, reducers);
   if (!bound.isLeaf() || !bound.facts().reducer || !bound.facts().source)
     return false;
-  Reducer reducer = *bound.facts().reducer;
-  return (reducer == Reducer::Max || reducer == Reducer::MaxNum) && skipFloatCasts(Expr(bound.facts().source)) == value;
+  return llvm::is_contained(reducers, *bound.facts().reducer) && skipFloatCasts(Expr(bound.facts().source)) == value;
+}
+
+bool fusion::algebra::isUpperBound(Expr bound, Expr value) {
+  return isBound(bound, value, {ExprKind::Maximum, ExprKind::MaxNum}, {Reducer::Max, Reducer::MaxNum});
+}
+
+bool fusion::algebra::isLowerBound(Expr bound, Expr value) {
+  return isBound(bound, value, {ExprKind::Minimum, ExprKind::MinNum}, {Reducer::Min, Reducer::MinNum});
 }
 
 bool fusion::algebra::isAtMostOne(Expr expr) {
@@ -132,7 +140,8 @@ public:
       return {context.make(e.op(), {a.inner, b.inner}), a.factors};
     }
     case ExprKind::Select:
-      if (!canMove(e[0]))
+      // A condition that is the same for all elements moves as well: what it hides must stay hidden.
+      if (e[0].dependsOnState() ? !canMove(e[0]) : e[0].contains(Role::Varying))
         return whole;
       if (e[1].isConstant(0))
         return with(strip(e[2]), {Factor::ZeroWhere, e[0]});
@@ -248,21 +257,6 @@ std::optional<Monotone> stripMonotone(ExprContext &context, Expr e, llvm::functi
   }
 }
 
-std::optional<Reducer> opposite(Reducer reducer) {
-  switch (reducer) {
-  case Reducer::Max:
-    return Reducer::Min;
-  case Reducer::Min:
-    return Reducer::Max;
-  case Reducer::MaxNum:
-    return Reducer::MinNum;
-  case Reducer::MinNum:
-    return Reducer::MaxNum;
-  default:
-    return std::nullopt;
-  }
-}
-
 } // namespace
 
 std::optional<Postponed> fusion::algebra::postpone(ExprContext &context, Expr f, Reducer reducer,
@@ -280,17 +274,17 @@ std::optional<Postponed> fusion::algebra::postpone(ExprContext &context, Expr f,
       outer = stripper.apply(outer, factor);
     return Postponed{stripped.inner, outer, reducer};
   }
+  // Not maxnum and minnum, which skip a NaN that comes by a state.
   case Reducer::Max:
-  case Reducer::Min:
-  case Reducer::MaxNum:
-  case Reducer::MinNum: {
+  case Reducer::Min: {
     auto monotone = stripMonotone(context, f, movable);
     if (!monotone)
       return std::nullopt;
+    Reducer opposite = reducer == Reducer::Max ? Reducer::Min : Reducer::Max;
     Expr outer = accumulated(context, monotone->inner.type());
     for (auto &step : monotone->outer)
       outer = step(outer);
-    return Postponed{monotone->inner, outer, monotone->decreasing ? *opposite(reducer) : reducer};
+    return Postponed{monotone->inner, outer, monotone->decreasing ? opposite : reducer};
   }
   case Reducer::Prod: {
     bool isPower = f.op() == ExprKind::IntegerPow || (f.op() == ExprKind::Pow && isPositive(f[0]));

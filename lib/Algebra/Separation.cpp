@@ -105,10 +105,9 @@ std::optional<Separation> fusion::algebra::separateProduct(ExprContext &context,
   case ExprKind::Add:
   case ExprKind::Sub:
     return separateCommonProduct(context, f.op(), {}, f[0], f[1]);
+  // Not maxnum and minnum, which would hide a NaN of the states.
   case ExprKind::Maximum:
-  case ExprKind::Minimum:
-  case ExprKind::MaxNum:
-  case ExprKind::MinNum: {
+  case ExprKind::Minimum: {
     auto common = separateCommonProduct(context, f.op(), {}, f[0], f[1]);
     return common && isPositive(common->states) ? common : std::nullopt;
   }
@@ -205,8 +204,6 @@ std::optional<Separation> fusion::algebra::separateSum(ExprContext &context, Exp
   }
   case ExprKind::Maximum:
   case ExprKind::Minimum:
-  case ExprKind::MaxNum:
-  case ExprKind::MinNum:
     return common({}, f[0], f[1]);
   case ExprKind::Select:
     return f[0].dependsOnState() ? std::nullopt : common(f[0], f[1], f[2]);

@@ -90,6 +90,23 @@ static bool breaksAtZero(Expr f, Expr state) {
   return breaks;
 }
 
+/// Whether each occurrence of the state `m` in `f` is in a difference of an element and its own bound, which is NaN where `m` is
+/// infinite because it has seen nothing finite.
+static bool occursInBoundedDifferencesOnly(Expr f, Expr m) {
+  if (f == m)
+    return false;
+  bool has = false;
+  if (f.op() == ExprKind::Sub) {
+    f[1].walk([&](Expr inner) { has |= inner == m; });
+    if (has && (isUpperBound(f[1], f[0]) || isLowerBound(f[1], f[0])))
+      return true;
+  }
+  for (unsigned i = 0; i < f.size(); ++i)
+    if (!occursInBoundedDifferencesOnly(f[i], m))
+      return false;
+  return true;
+}
+
 static void addGuards(ExprContext &context, Expr f, UpdatePlan &plan) {
   for (Expr leaf : f.leaves()) {
     if (!leaf.isLeaf(Role::State) || !leaf.isFloat() || !leaf.facts().reducer)
@@ -99,24 +116,39 @@ static void addGuards(ExprContext &context, Expr f, UpdatePlan &plan) {
       plan.infiniteStates.push_back(leaf);
       if (plan.kind != UpdatePlan::Kind::Shift)
         plan.dominated &= vanishesWith(f, leaf);
-      continue;
     }
     // The updates divide by old states as well: d'/d.
     bool divides = breaksAtZero(f, leaf);
     for (const UpdateState &state : plan.states)
       divides |= breaksAtZero(state.update, leaf);
-    if (reducer == Reducer::Sum && isPositive(leaf) && divides)
+    // Even what is positive can be 0 for now: nothing seen, or exp(-inf).
+    if (isPositive(leaf) && divides)
       plan.zeroStates.push_back(leaf);
   }
   if (!plan.infiniteStates.empty() || !plan.zeroStates.empty())
     plan.restore = plan.states.front().update;
+  if (plan.kind == UpdatePlan::Kind::Polynomial && !plan.infiniteStates.empty()) {
+    // A shift by an infinite difference is NaN or infinite by chance. What the reduction is then is known: see above.
+    Expr result = accumulated(context, plan.states.front().update.type());
+    if (!plan.zeroStates.empty())
+      result = plan.restore;
+    for (Expr state : plan.infiniteStates)
+      result = context.select(
+          context.equal(context.next(state), context.constant(identityValue(*state.facts().reducer), state.type())),
+          context.constant(std::nan(""), result.type()), result);
+    plan.restore = result;
+  }
   if (plan.infiniteStates.empty() || plan.dominated)
     return;
-  // Nothing accumulated yet: a factor that overflows must not make 0 * inf of it.
-  for (auto [index, state] : llvm::enumerate(plan.states)) {
-    Expr y = accumulated(context, state.update.type(), index), none = context.constant(0, y.type());
-    if (plan.kind == UpdatePlan::Kind::Scale)
-      state.update = context.select(context.equal(y, none), none, state.update);
+  // Nothing accumulated yet: a factor that overflows must not make 0 * inf of it, nor one that underflows -inf * 0.
+  if (plan.kind == UpdatePlan::Kind::Scale) {
+    UpdateState &state = plan.states.front();
+    Type type = state.update.type();
+    Expr y = accumulated(context, type), none = context.constant(0, type);
+    Expr identity = context.constant(identityValue(state.reducer), type);
+    if (identity != none)
+      state.update = context.select(context.equal(y, identity), identity, state.update);
+    state.update = context.select(context.equal(y, none), none, state.update);
   }
 }
 
@@ -124,16 +156,17 @@ static void addGuards(ExprContext &context, Expr f, UpdatePlan &plan) {
 // Synthesis
 //===----------------------------------------------------------------------===//
 
-/// A selection by a condition on elements hides a factor that may be NaN at the identity of a state; what the reduction
-/// is then depends on the condition.
-static bool selectsByElements(Expr f) {
+/// Whether a selection hides the states from some elements: where a state is NaN, or infinite because it has seen nothing, the
+/// reduction then depends on the condition.
+static bool hidesStates(Expr f) {
   bool found = false;
   f.walk([&](Expr inner) {
-    found |= inner.op() == ExprKind::Select && !inner[0].dependsOnState() && inner[0].contains(Role::Varying) &&
-             (inner[1].dependsOnState() || inner[2].dependsOnState());
+    found |= inner.op() == ExprKind::Select && inner[1].dependsOnState() != inner[2].dependsOnState();
   });
   return found;
 }
+
+double fusion::algebra::getInfiniteStandIn(Expr state) { return isPositive(state) ? 1 : 0; }
 
 std::optional<UpdatePlan> fusion::algebra::synthesizeUpdate(ExprContext &context, Expr f, Reducer reducer,
                                                             std::string &reason, unsigned maxStates) {
@@ -150,7 +183,10 @@ std::optional<UpdatePlan> fusion::algebra::synthesizeUpdate(ExprContext &context
   if (!f.isFloat())
     return refuse("an integer reduction that depends on an earlier reduction has no update");
 
-  bool isOrder = isMaximum(reducer) || isMinimum(reducer);
+  if (hidesStates(f))
+    return refuse("no update for " + f.str() + ": it selects whether an earlier reduction matters");
+  // maxnum and minnum skip NaN; a NaN that comes by a state would be skipped in all elements, but not in an update.
+  bool isOrder = reducer == Reducer::Max || reducer == Reducer::Min;
   if (reducer != Reducer::Sum && !isOrder)
     return refuse("there is an update for sums, maxima and minima only");
   std::string unsafe;
@@ -186,8 +222,10 @@ std::optional<UpdatePlan> fusion::algebra::synthesizeUpdate(ExprContext &context
     return refuse("no update for " + f.str() + (unsafe.empty() ? std::string() : ": " + unsafe));
 
   addGuards(context, f, plan);
-  if ((!plan.infiniteStates.empty() || !plan.zeroStates.empty()) && selectsByElements(f))
-    return refuse("no update for " + f.str() +
-                  ": it selects by a condition on elements, which decides whether a row without any element is NaN");
+  if (plan.kind == UpdatePlan::Kind::Polynomial)
+    for (Expr state : plan.infiniteStates)
+      if (!occursInBoundedDifferencesOnly(f, state))
+        return refuse("no update for " + f.str() + ": " + state.str() +
+                      " may be infinite, and is not only subtracted from what it bounds");
   return plan;
 }

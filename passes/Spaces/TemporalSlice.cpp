@@ -36,7 +36,7 @@ namespace {
 /// What stands for a reduction in the elements and updates of later ones while its loop runs. Any sequence of values is
 /// right as long as the last is the true one (or is taken to it by `UpdatePlan::restore`).
 struct StandIn {
-  bool guardsIdentity = false; ///< 0 for an infinite identity
+  bool guardsIdentity = false; ///< something finite for an infinite identity
   bool dominated = true;       ///< see UpdatePlan
   bool guardsZero = false;     ///< 1 for 0
   bool extrapolates = false;   ///< a sum, scaled from the elements seen to all: a mean is that of what has been seen
@@ -78,6 +78,7 @@ private:
   Expr getStandIn(unsigned index, Expr value, bool isOld, Expr current);
   Expr toFloat(Expr indexLeaf, Type type);
   bool isCount(unsigned index, unsigned state);
+  Expr getCount(unsigned index, unsigned state, bool isFinal);
   Expr getStateLeaf(unsigned index, unsigned state);
   /// The leaf that stands for a reduction in expressions of its loop.
   Expr getLeaf(unsigned index);
@@ -197,6 +198,20 @@ static Expr extentLeaf(ExprContext &context) {
   return context.leaf(Role::Accumulated, "extent", IndexType::get(context.getContext()));
 }
 
+/// The accumulated value that is a multiple of the number of elements, before the current slice or after all.
+Expr Slicer::getCount(unsigned index, unsigned state, bool isFinal) {
+  const TemporalReduction &reduction = plan.reductions[index];
+  Expr element = reduction.update.states[state].element;
+  double count = element.constantValue();
+  for (StringAttr dim : getNames(reduction.getOp().getAlong()))
+    if (dim != plan.dim)
+      count *= static_cast<double>(graph.getStaticExtent(dim));
+  Expr seen = toFloat(isFinal ? extentLeaf(context) : seenLeaf(context, /*isOld=*/true), element.type());
+  if (int64_t size = graph.getStaticExtent(plan.dim); isFinal && !ShapedType::isDynamic(size))
+    seen = context.constant(static_cast<double>(size), element.type());
+  return context.mul(seen, context.constant(count, element.type()));
+}
+
 /// What stands for the reduction where `value` is its value. An old one that has seen nothing is replaced by `current`,
 /// what stands for it now.
 Expr Slicer::getStandIn(unsigned index, Expr value, bool isOld, Expr current) {
@@ -217,7 +232,9 @@ Expr Slicer::getStandIn(unsigned index, Expr value, bool isOld, Expr current) {
     result = context.select(context.equal(value, context.constant(0, type)), context.constant(1, type), result);
   if (standIn.guardsIdentity) {
     Expr identity = context.constant(getIdentity(plan.reductions[index].getOp().getReducer(), type));
-    Expr finite = isOld && standIn.dominated ? current : context.constant(0, type);
+    Expr finite = isOld && standIn.dominated
+                      ? current
+                      : context.constant(algebra::getInfiniteStandIn(getLeaf(index)), type);
     result = context.select(context.equal(value, identity), finite, result);
   }
   return result;
@@ -316,12 +333,7 @@ LogicalResult Slicer::makeReduction(unsigned index, SpaceEmitter &emitter, IRMap
       replacements[y.get()] = getStateLeaf(index, position);
       continue;
     }
-    double count = state.element.constantValue();
-    for (StringAttr dim : getNames(op.getAlong()))
-      if (dim != plan.dim)
-        count *= static_cast<double>(graph.getStaticExtent(dim));
-    replacements[y.get()] =
-        context.mul(toFloat(seenLeaf(context, /*isOld=*/true), y.type()), context.constant(count, y.type()));
+    replacements[y.get()] = getCount(index, position, /*isFinal=*/false);
   }
 
   for (auto [position, state] : llvm::enumerate(reduction.update.states)) {
@@ -529,8 +541,9 @@ Value Slicer::restore(unsigned index, Value final, ArrayRef<Value> states) {
       if (states[position]) {
         emitter.setSpace(getStateLeaf(index, position), states[position]);
       } else {
-        // A count: the change it belongs to is 0, or what comes out is not finite anyway.
-        replacements[y.get()] = context.constant(1, y.type());
+        replacements[y.get()] = getCount(index, position, /*isFinal=*/true);
+        if (Value all = getExtent())
+          emitter.setSpace(extentLeaf(context), all);
       }
     }
     for (Expr leaf : reduction.update.restore.leaves())

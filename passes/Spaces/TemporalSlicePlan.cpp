@@ -145,6 +145,9 @@ std::string Planner::planUpdate(unsigned index, unsigned pass) {
               .str();
     }
   if (update->kind == UpdatePlan::Kind::Polynomial) {
+    // A factor that may be 0 or infinite is better applied afterwards than corrected by differences.
+    if (algebra::postpone(context, f, reducer, [](Expr) { return true; }))
+      return "it has a factor that must be postponed first";
     // Accumulating several contractions costs more than it saves.
     unsigned costly = llvm::count_if(update->states, [](auto &state) { return !state.element.isConstant(); });
     bool isContraction = llvm::none_of(f.leaves(), [&](Expr leaf) {

@@ -59,6 +59,8 @@ llvm::LogicalResult checkPostponed(ExprContext &context, Expr f, spacemap::Reduc
 /// Whether `bound` is provably an upper bound of `value` once `value` is among what `bound` has seen: `bound` is the
 /// maximum of `value`, or a maximum with it. Float conversions are looked through.
 bool isUpperBound(Expr bound, Expr value);
+/// The same for a minimum.
+bool isLowerBound(Expr bound, Expr value);
 
 /// Whether the magnitude of `expr` is provably at most 1: `exp(x - max x)`, say.
 bool isAtMostOne(Expr expr);

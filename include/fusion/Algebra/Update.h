@@ -37,9 +37,11 @@ struct UpdatePlan {
   /// The first is R itself; the others are what its update needs.
   llvm::SmallVector<UpdateState> states;
   /// States of kind max or min that are infinite before they have seen a finite element. Where such a state is at its
-  /// identity the finite value 0 must stand for it in elements and updates, and afterwards `restore` must be applied.
+  /// identity, the finite `getInfiniteStandIn` must stand for it in elements and updates, and afterwards `restore` must
+  /// be applied.
   llvm::SmallVector<Expr> infiniteStates;
-  /// States that are 0 before they have seen anything and stand as divisors; 1 must stand for them.
+  /// Positive states that stand as divisors but may be 0 at first, having seen nothing or only exp(-inf); 1 must stand for
+  /// them then.
   llvm::SmallVector<Expr> zeroStates;
   /// Whether an old state at its identity may be replaced by the new state in the update (so that the quotient is 1)
   /// because the accumulated value is known to be at its own identity as long as that is so. If not, `update` guards
@@ -67,6 +69,9 @@ std::optional<UpdatePlan> synthesizeUpdate(ExprContext &context, Expr f, spacema
 /// The states are drawn from reductions of drawn elements where the leaves know what they reduce. Returns success, or
 /// failure with a text in `reason`: the condition, the point, both values. Independent of the synthesis.
 llvm::LogicalResult checkUpdate(ExprContext &context, const UpdatePlan &plan, std::string &reason, unsigned seed = 1);
+
+/// What stands for a state of `UpdatePlan::infiniteStates` at its identity: 0, or 1 where the state is a positive factor.
+double getInfiniteStandIn(Expr state);
 
 /// The value of `reducer` on nothing (`-inf` for a maximum).
 double identityValue(spacemap::Reducer reducer);

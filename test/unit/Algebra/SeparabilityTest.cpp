@@ -92,6 +92,12 @@ TEST_F(Separability, PostponesNothingPastASelectionByElements) {
   EXPECT_EQ(postponed(context.select(less(x, v), context.div(e, s), number(0))), "none");
 }
 
+TEST_F(Separability, PostponesASelectionThatIsTheSameForAllElements) {
+  Expr e = context.exp(context.sub(x, m));
+  EXPECT_EQ(postponed(context.mul(context.select(less(c, number(0)), number(0), context.div(e, s)), v)),
+            "sum of exp(x - m) * v, then select(olt(c, 0), 0, y / s)");
+}
+
 TEST_F(Separability, PostponesThroughNarrowingOnlyWhatStaysInRange) {
   Expr e = context.exp(context.sub(x, m));
   Expr wide = context.toFloat(context.toFloat(context.div(e, s), f16), f64);

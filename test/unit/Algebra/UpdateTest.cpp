@@ -136,8 +136,8 @@ TEST_F(Update, GuardsItselfWhereTheMaximumIsOfSomethingElse) {
   EXPECT_FALSE(plan->dominated);
 }
 
-TEST_F(Update, RefusesASelectionByElementsUnderGuards) {
-  EXPECT_NE(update(context.select(less(v, w), exponential(), number(0))).find("selects by a condition on elements"),
+TEST_F(Update, RefusesSelectionsThatHideStates) {
+  EXPECT_NE(update(context.select(less(v, w), exponential(), number(0))).find("it selects whether an earlier reduction matters"),
             std::string::npos);
 }
 
@@ -158,6 +158,11 @@ TEST_F(Update, BoundsTheAccumulatedValues) {
   Expr f = context.mul(square(context.sub(x, d)), square(context.sub(v, h)));
   EXPECT_FALSE(synthesizeUpdate(context, f, Reducer::Sum, reason, /*maxStates=*/3));
   EXPECT_EQ(reason.substr(reason.rfind(':')), ": the polynomial update would need more than 3 accumulated values");
+}
+
+TEST_F(Update, NoneForReducersThatSkipNaN) {
+  EXPECT_EQ(update(context.sub(x, d), Reducer::MaxNum), "there is an update for sums, maxima and minima only");
+  EXPECT_FALSE(postpone(context, context.sub(x, d), Reducer::MaxNum, [](Expr) { return true; }));
 }
 
 TEST_F(Update, IntegerReductionsHaveNone) {
