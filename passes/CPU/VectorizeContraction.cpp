@@ -296,7 +296,10 @@ ContractionEmitter::Packed ContractionEmitter::allocate(const Access &access, co
   }
   packed.buffer =
       memref::AllocOp::create(b, MemRefType::get(shape, element), dynamic, b.getI64IntegerAttr(target.bits / 8));
-  packed.access = buildAccess(b, packed.buffer, llvm::to_vector(llvm::seq<int>(loops.size())), loops.size());
+  SmallVector<LinearIndex> indices;
+  for (unsigned i = 0; i < loops.size(); ++i)
+    indices.push_back(LinearIndex::ofLoop(i));
+  packed.access = buildAccess(b, packed.buffer, indices, loops.size());
   packed.extents.assign(extents.begin(), extents.end());
   return packed;
 }
@@ -377,7 +380,9 @@ void ContractionEmitter::emit() {
     extents.push_back(b.getIndexAttr(int64_t(fullVectors) * lanes));
     rightPacked = allocate(right, rightFactor, loops, extents);
   }
-  SmallVector<Value> offsets(3, arith::ConstantIndexOp::create(b, 0));
+  SmallVector<Value> offsets;
+  for (const Access &access : nest.accesses)
+    offsets.push_back(access.offset ? access.offset : arith::ConstantIndexOp::create(b, 0).getResult());
   forEach(batch, offsets, [&](ValueRange batchOffsets) { panels(batchOffsets); });
   for (const Packed &packed : {leftPacked, rightPacked})
     if (packed.buffer)

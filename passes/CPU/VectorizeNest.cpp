@@ -57,6 +57,13 @@ OpFoldResult multiply(ImplicitLocOpBuilder &b, OpFoldResult lhs, OpFoldResult rh
       .getResult();
 }
 
+static OpFoldResult sum(ImplicitLocOpBuilder &b, OpFoldResult lhs, OpFoldResult rhs) {
+  std::optional<int64_t> l = getConstantIntValue(lhs), r = getConstantIntValue(rhs);
+  if (l && r)
+    return b.getIndexAttr(*l + *r);
+  return add(b, materialize(b, lhs), rhs);
+}
+
 Value add(ImplicitLocOpBuilder &b, Value lhs, OpFoldResult rhs) {
   if (isConstantIntValue(rhs, 0))
     return lhs;
@@ -81,7 +88,7 @@ static IntegerType rawType(Type element) {
 
 //===--- Views ----------------------------------------------------------------------------------------------------===//
 
-Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<int> dims, unsigned numLoops) {
+Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<LinearIndex> indices, unsigned numLoops) {
   auto type = cast<MemRefType>(memref.getType());
   Access access;
   access.element = type.getElementType();
@@ -103,14 +110,49 @@ Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<int> dims, un
     access.raw = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), address);
   }
   access.strides.assign(numLoops, b.getIndexAttr(0));
-  for (auto [position, loop] : llvm::enumerate(dims))
-    if (loop >= 0)
-      access.strides[loop] = strides[position];
+  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
+    for (auto [loop, factor] : index.terms) {
+      OpFoldResult step = multiply(b, stride, b.getIndexAttr(factor));
+      access.strides[loop] = access.absent(loop) ? step : sum(b, access.strides[loop], step);
+    }
+    if (index.constant)
+      access.offset = advance(b, access.offset, stride, b.getIndexAttr(index.constant));
+  }
   if (type.getLayout().isIdentity())
-    for (size_t i = 1; i < dims.size(); ++i)
-      if (dims[i - 1] >= 0 && dims[i] >= 0)
-        access.contiguous.push_back({dims[i - 1], dims[i]});
+    for (size_t i = 1; i < indices.size(); ++i)
+      if (indices[i - 1].isLoop() && indices[i].isLoop())
+        access.contiguous.push_back({indices[i - 1].terms[0].first, indices[i].terms[0].first});
+  // A loop that occurs twice does not run over memory like its neighbours.
+  llvm::SmallDenseSet<unsigned> seen, repeated;
+  for (const LinearIndex &index : indices)
+    for (auto [loop, factor] : index.terms)
+      if (!seen.insert(loop).second)
+        repeated.insert(loop);
+  llvm::erase_if(access.contiguous, [&](std::pair<unsigned, unsigned> pair) {
+    return repeated.contains(pair.first) || repeated.contains(pair.second);
+  });
   return access;
+}
+
+/// The linear form of an index expression; fails on anything else.
+static LogicalResult addTerms(AffineExpr expr, int64_t factor, LinearIndex &index) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    index.constant += factor * constant.getValue();
+    return success();
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    index.terms.push_back({dim.getPosition(), factor});
+    return success();
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return failure();
+  if (binary.getKind() == AffineExprKind::Add)
+    return success(succeeded(addTerms(binary.getLHS(), factor, index)) &&
+                   succeeded(addTerms(binary.getRHS(), factor, index)));
+  if (auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS()); constant && binary.getKind() == AffineExprKind::Mul)
+    return addTerms(binary.getLHS(), factor * constant.getValue(), index);
+  return failure();
 }
 
 FailureOr<LoopNest> buildLoopNest(ImplicitLocOpBuilder &b, linalg::GenericOp op) {
@@ -118,28 +160,23 @@ FailureOr<LoopNest> buildLoopNest(ImplicitLocOpBuilder &b, linalg::GenericOp op)
   nest.body = op.getBody();
   nest.numInputs = op.getNumDpsInputs();
   unsigned numLoops = op.getNumLoops();
-  SmallVector<SmallVector<int>> dims;
+  SmallVector<SmallVector<LinearIndex>> indices;
   SmallVector<Value> extentSource(numLoops);
   SmallVector<int64_t> extentPosition(numLoops), extent(numLoops, ShapedType::kDynamic);
   for (OpOperand &operand : op->getOpOperands()) {
+    indices.emplace_back();
     auto type = dyn_cast<MemRefType>(operand.get().getType());
-    if (!type && isVectorElement(operand.get().getType())) {
-      dims.emplace_back();
+    if (!type && isVectorElement(operand.get().getType()))
       continue;
-    }
     if (!type || !type.isStrided() || !isVectorElement(type.getElementType()))
       return failure();
-    dims.emplace_back();
     for (auto [position, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-      if (auto constant = dyn_cast<AffineConstantExpr>(expr); constant && constant.getValue() == 0) {
-        dims.back().push_back(-1);
-        continue;
-      }
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || llvm::is_contained(dims.back(), int(dim.getPosition())))
+      LinearIndex &index = indices.back().emplace_back();
+      if (failed(addTerms(expr, 1, index)) || (op.isDpsInit(&operand) && !index.isLoop() && !index.terms.empty()))
         return failure();
-      unsigned loop = dim.getPosition();
-      dims.back().push_back(loop);
+      if (!index.isLoop())
+        continue;
+      unsigned loop = index.terms[0].first;
       if (!extentSource[loop] || (ShapedType::isDynamic(extent[loop]) && !type.isDynamicDim(position))) {
         extentSource[loop] = operand.get();
         extentPosition[loop] = position;
@@ -158,7 +195,7 @@ FailureOr<LoopNest> buildLoopNest(ImplicitLocOpBuilder &b, linalg::GenericOp op)
     else
       nest.extents.push_back(b.getIndexAttr(extent[loop]));
   }
-  for (auto [operand, positions] : llvm::zip_equal(op->getOpOperands(), dims)) {
+  for (auto [operand, positions] : llvm::zip_equal(op->getOpOperands(), indices)) {
     if (isa<MemRefType>(operand.get().getType())) {
       nest.accesses.push_back(buildAccess(b, operand.get(), positions, numLoops));
       continue;

@@ -59,12 +59,22 @@ struct LoopNest {
   unsigned numLoops() const { return extents.size(); }
 };
 
-/// Builds the views in front of `op`. Fails, without leaving IR, unless every map is made of distinct dimensions and
-/// constant zeros and all types are vector elements.
+/// An index that is a sum of loops with constant factors, and a constant.
+struct LinearIndex {
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 2> terms;
+  int64_t constant = 0;
+
+  static LinearIndex ofLoop(unsigned loop) { return {{{loop, 1}}, 0}; }
+  bool isLoop() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0; }
+};
+
+/// Builds the views in front of `op`. Fails, without leaving IR, unless all indices are linear, each loop is the index of some
+/// operand, and all types are vector elements.
 llvm::FailureOr<LoopNest> buildLoopNest(mlir::ImplicitLocOpBuilder &b, mlir::linalg::GenericOp op);
 
-/// A view of `memref` whose strides are given by `dims`: the loop of each of its dimensions, -1 for an index of 0.
-Access buildAccess(mlir::ImplicitLocOpBuilder &b, mlir::Value memref, llvm::ArrayRef<int> dims, unsigned numLoops);
+/// A view of `memref` at `indices`, one for each of its dimensions.
+Access buildAccess(mlir::ImplicitLocOpBuilder &b, mlir::Value memref, llvm::ArrayRef<LinearIndex> indices,
+                   unsigned numLoops);
 
 /// Drops loops of extent 1 and joins loops that run over contiguous memory in every operand.
 void simplify(mlir::ImplicitLocOpBuilder &b, LoopNest &nest);

@@ -10,9 +10,10 @@ include "mlir/Pass/PassBase.td"
 def CPURecordSignatures : Pass<"fusion-cpu-record-signatures", "::mlir::ModuleOp"> {
   let summary = "Keep the tensor signatures of the entry points, and check that their types can be compiled";
   let description = [{
-    Sets `fusion.signature` on every public function with a body: its function type before lowering. The run-time checks
-    the arguments of a call against it. Tensor arguments of public functions are marked as not writable, so that a
-    program never changes its caller's arrays.
+    Sets `fusion.entry` and `fusion.signature` on every public function with a body: its name and its function type before
+    lowering. The run-time checks the arguments of a call against it. Tensor arguments of public functions are marked as
+    not writable, so that a program never changes its caller's arrays. Functions are renamed, so that one that is called
+    `exp` or `memcpy` is not taken for that of the C library.
 
     An unranked tensor, an element type without a representation in host arrays at a public function, or a tensor whose
     static size in bytes does not fit into 46 bits is an error that names the op.
@@ -22,8 +23,8 @@ def CPURecordSignatures : Pass<"fusion-cpu-record-signatures", "::mlir::ModuleOp
       return %x : tensor<4xf32>
     }
     // becomes
-    func.func @main(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<4xf32>
-        attributes {fusion.signature = (tensor<4xf32>) -> tensor<4xf32>} {
+    func.func @fusion.main(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<4xf32>
+        attributes {fusion.entry = "main", fusion.signature = (tensor<4xf32>) -> tensor<4xf32>} {
       return %x : tensor<4xf32>
     }
     ```
@@ -102,7 +103,7 @@ def CPUOutlineParallel : Pass<"fusion-cpu-outline-parallel", "::mlir::ModuleOp">
     `fusion.parallel_body`, by which `fusion-cpu-parallel-calls` later finds its calls. Static scratch buffers of the body are
     allocated once per call. Parallel loops inside become sequential loops.
 
-    The name is that in the attribute `fusion.kernel` of the loop, or made from the function's name.
+    The name is `kernel.` and the attribute `fusion.kernel` of the loop, or made from the function's name.
   }];
   let options = [
     Option<"stackBytes", "stack-bytes", "int64_t", "65536",
@@ -125,8 +126,10 @@ def CPUVectorize : Pass<"fusion-cpu-vectorize", "::mlir::func::FuncOp"> {
     - A copy between two orders of dimensions is made of square blocks that are transposed in registers.
     - Elementwise bodies, reductions, and mixtures of them become one loop nest. One loop is chosen for the lanes; what does
       not vary along it is computed once, as a scalar. Sums are reassociated.
-    - What is left (a gather or an assertion in the body, convolution windows, combinations that are not associative)
+    - What is left (an assertion in the body, indices that are not linear, combinations that are not associative)
       becomes scalar loops.
+
+    Indices may be linear in the loops, so convolutions are sums of products and pooling is a reduction like others.
 
     Values of 16-bit floating-point types are computed in f32 and rounded when they are stored. Contractions are accumulated
     in the type of the output, f32 if that has 16 bits.
@@ -204,7 +207,7 @@ def CPUParallelCalls : Pass<"fusion-cpu-parallel-calls", "::mlir::ModuleOp"> {
 def CPUEntryPoints : Pass<"fusion-cpu-entry-points", "::mlir::ModuleOp"> {
   let summary = "Emit a uniform, guarded entry for every public function";
   let description = [{
-    Works on the LLVM dialect. For a function `@f` with `fusion.signature`, emits `i32 @fusion_entry_f(ptr)`. The argument is an
+    Works on the LLVM dialect. For a function with `fusion.entry = "f"` and `fusion.signature`, emits `i32 @fusion_entry_f(ptr)`. The argument is an
     array with one pointer per argument and then one per result. Each points at a scalar, or at a descriptor {allocated,
     aligned, offset, sizes[rank], strides[rank]} of a tensor. Result descriptors are written; the caller frees each distinct
     `allocated` with `fusion_rt_free`. The return value is a status of the run-time.

@@ -94,3 +94,18 @@ func.func @matrix_vector(%a: memref<64x256xf32>, %x: memref<256xf32>, %y: memref
   linalg.matvec ins(%a, %x : memref<64x256xf32>, memref<256xf32>) outs(%y : memref<64xf32>)
   return
 }
+
+// -----
+
+// A convolution is a sum of products as well: rows are output channels, lanes neighbouring pixels, and the window only another
+// reduction.
+// CHECK-LABEL: func.func @convolution(
+// CHECK:         scf.for {{.*}} -> (vector<{{16|8}}xf32>, {{.*}}) {
+// CHECK:           scf.for {{.*}} -> (vector<{{16|8}}xf32>, {{.*}}) {
+// CHECK:             scf.for {{.*}} -> (vector<{{16|8}}xf32>, {{.*}}) {
+// CHECK:               vector.fma
+func.func @convolution(%x: memref<1x3x18x34xf32>, %w: memref<12x3x3x3xf32>, %y: memref<1x12x16x32xf32>) {
+  linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%x, %w : memref<1x3x18x34xf32>, memref<12x3x3x3xf32>) outs(%y : memref<1x12x16x32xf32>)
+  return
+}

@@ -20,11 +20,16 @@ func.func @gather(%at: memref<16xindex>, %table: memref<?xf32>, %y: memref<16xf3
 
 // -----
 
-// CHECK-LABEL: func.func @window(
+// Indices that are not linear.
+// CHECK-LABEL: func.func @halves(
 // CHECK-NOT:     vector
-// CHECK-COUNT-2: scf.for
-func.func @window(%x: memref<18xf32>, %w: memref<3xf32>, %y: memref<16xf32>) {
-  linalg.conv_1d ins(%x, %w : memref<18xf32>, memref<3xf32>) outs(%y : memref<16xf32>)
+// CHECK:         scf.for
+func.func @halves(%x: memref<8xf32>, %y: memref<16xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 2)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32>) outs(%y : memref<16xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  }
   return
 }
 
