@@ -231,7 +231,8 @@ FusionStatus fusion_rt_parallel_for(FusionRangeFunction function, void *context,
     loop.start(function, context, count, threads);
     FusionExecutor host = executor();
     if (host.run)
-      host.run(host.state, threads, [](void *l, int32_t) { static_cast<Loop *>(l)->work(); }, &loop);
+      host.run(
+          host.state, threads, [](void *l, int32_t) { static_cast<Loop *>(l)->work(); }, &loop);
     else
       pool().run(loop, threads);
     pool().owner.unlock();

@@ -10,6 +10,7 @@
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/DynamicLibrary.h"
 
 #include <map>
 
@@ -75,19 +76,25 @@ llvm::Expected<std::unique_ptr<JitModule>> JitModule::create(ModuleOp module, co
   llvm::orc::JITDylib &main = (*jit)->getMainJITDylib();
   if (llvm::Error error = main.define(llvm::orc::absoluteSymbols(getRuntimeSymbols(**jit))))
     return std::move(error);
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
+  auto process =
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
   if (!process)
     return process.takeError();
   main.addGenerator(std::move(*process));
+  // Told here: the linker would only name the symbol, on stderr.
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isExternal() && !function.getName().starts_with("fusion_rt_") &&
+        !llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(function.getName().str()))
+      return llvm::createStringError("the program calls '" + function.getName() + "', which has no body");
   if (llvm::Error error = (*jit)->addObjectFile(std::move(*object)))
     return std::move(error);
 
   std::unique_ptr<JitModule> result(new JitModule);
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto name = function->getAttrOfType<StringAttr>("fusion.entry");
     auto attr = function->getAttrOfType<TypeAttr>("fusion.signature");
-    if (auto signature = attr ? dyn_cast<FunctionType>(attr.getValue()) : FunctionType())
-      result->impl->entries[function.getName().str()].signature = signature;
+    if (auto signature = attr && name ? dyn_cast<FunctionType>(attr.getValue()) : FunctionType())
+      result->impl->entries[name.str()].signature = signature;
   }
   for (auto &[name, entry] : result->impl->entries) {
     auto address = (*jit)->lookup("fusion_entry_" + name);

@@ -80,8 +80,8 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level
   llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
                                       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   llvm::OptimizationLevel chosen = levels[std::min(level, 3u)];
-  llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(chosen)
-                                              : builder.buildPerModuleDefaultPipeline(chosen);
+  llvm::ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(chosen) : builder.buildPerModuleDefaultPipeline(chosen);
   passes.run(module, modules);
 }
 
@@ -197,7 +197,8 @@ llvm::Error emitMachineCode(ModuleOp module, const CompileOptions &options, Mach
     return llvm::Error::success();
   }
   return emit(*compiled->module, *compiled->machine,
-              kind == MachineCode::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile, os);
+              kind == MachineCode::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile,
+              os);
 }
 
 } // namespace fusion

@@ -22,6 +22,8 @@ static void cleanUp(OpPassManager &pm) {
 }
 
 void buildCpuBufferizePipeline(OpPassManager &pm) {
+  // Bufferization and deallocation want structured control flow.
+  pm.addPass(createLiftControlFlowToSCFPass());
   pm.addPass(createCPURecordSignatures());
   pm.addPass(createCPUDecompose());
   cleanUp(pm);
@@ -60,6 +62,7 @@ static void buildToLLVM(OpPassManager &pm) {
   floats.targetTypeStr = "f32";
   pm.addPass(math::createMathExtendToSupportedTypes());
   pm.addPass(math::createMathExpandOpsPass({{"fpowi", "rsqrt", "ceilf", "roundeven", "round", "ctlz", "exp2f"}}));
+  pm.addPass(createConvertMathToFuncs());
   pm.addPass(arith::createArithEmulateUnsupportedFloats(floats));
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
@@ -118,12 +121,11 @@ void registerPipelines() {
                                                buildNormalizePipeline);
   PassPipelineRegistration<>("fusion-cpu-bufferize", "Put a tile program on buffers, all of them freed",
                              buildCpuBufferizePipeline);
-  PassPipelineRegistration<CpuPipelineOptions>(
-      "fusion-to-spaces", "Fuse a program to sliced space-mapping graphs",
-      [](OpPassManager &pm, const CpuPipelineOptions &options) {
-        buildNormalizePipeline(pm, options);
-        buildSpacesPipeline(pm, options);
-      });
+  PassPipelineRegistration<CpuPipelineOptions>("fusion-to-spaces", "Fuse a program to sliced space-mapping graphs",
+                                               [](OpPassManager &pm, const CpuPipelineOptions &options) {
+                                                 buildNormalizePipeline(pm, options);
+                                                 buildSpacesPipeline(pm, options);
+                                               });
   PassPipelineRegistration<CpuPipelineOptions>("fusion-to-tiles", "Fuse a program to kernels, as a tile program",
                                                buildToTilesPipeline);
 }

@@ -79,7 +79,8 @@ Expected<CpuTarget> getCpuTarget(StringRef name) {
   if (name == "host" || name.empty())
     return getHost();
   if (!is_contained(targetNames, name))
-    return createStringError("unknown CPU '" + name + "', expected one of: " + llvm::join(std::begin(targetNames), std::end(targetNames), ", "));
+    return createStringError("unknown CPU '" + name +
+                             "', expected one of: " + llvm::join(std::begin(targetNames), std::end(targetNames), ", "));
   Triple triple(sys::getProcessTriple());
   CpuTarget target;
   target.name = name.str();

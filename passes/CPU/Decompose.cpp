@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -24,14 +25,14 @@ Value buildFromCoordinates(OpBuilder &builder, Location loc, RankedTensorType ty
   Value empty = tensor::EmptyOp::create(builder, loc, sizes, type.getElementType(), type.getEncoding());
   SmallVector<AffineMap> maps{builder.getMultiDimIdentityMap(type.getRank())};
   SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, TypeRange(empty.getType()), ValueRange(), ValueRange(empty), maps, iterators,
-      [&](OpBuilder &inner, Location innerLoc, ValueRange) {
-        SmallVector<Value> coordinates;
-        for (int64_t d = 0; d < type.getRank(); ++d)
-          coordinates.push_back(linalg::IndexOp::create(inner, innerLoc, d));
-        linalg::YieldOp::create(inner, innerLoc, body(inner, innerLoc, coordinates));
-      });
+  auto generic =
+      linalg::GenericOp::create(builder, loc, TypeRange(empty.getType()), ValueRange(), ValueRange(empty), maps,
+                                iterators, [&](OpBuilder &inner, Location innerLoc, ValueRange) {
+                                  SmallVector<Value> coordinates;
+                                  for (int64_t d = 0; d < type.getRank(); ++d)
+                                    coordinates.push_back(linalg::IndexOp::create(inner, innerLoc, d));
+                                  linalg::YieldOp::create(inner, innerLoc, body(inner, innerLoc, coordinates));
+                                });
   Value result = generic.getResult(0);
   if (result.getType() != type)
     result = tensor::CastOp::create(builder, loc, type, result);
@@ -39,7 +40,8 @@ Value buildFromCoordinates(OpBuilder &builder, Location loc, RankedTensorType ty
 }
 
 /// The index vector at `position` of the leading dims of `indices`, as index values.
-SmallVector<Value> readIndexVector(OpBuilder &builder, Location loc, Value indices, ValueRange position, int64_t count) {
+SmallVector<Value> readIndexVector(OpBuilder &builder, Location loc, Value indices, ValueRange position,
+                                   int64_t count) {
   SmallVector<Value> result;
   for (int64_t i = 0; i < count; ++i) {
     SmallVector<Value> where(position);
@@ -128,19 +130,19 @@ struct DecomposeScatter : OpRewritePattern<tensor::ScatterOp> {
       SmallVector<OpFoldResult> sourceStrides(source.getRank(), b.getIndexAttr(1));
       SmallVector<OpFoldResult> strides(dest.getRank(), b.getIndexAttr(1));
       auto sliceType = RankedTensorType::get(sliceShape, source.getElementType());
-      Value slice = tensor::ExtractSliceOp::create(b, l, sliceType, op.getSource(), sourceOffsets, sourceSizes,
-                                                   sourceStrides);
+      Value slice =
+          tensor::ExtractSliceOp::create(b, l, sliceType, op.getSource(), sourceOffsets, sourceSizes, sourceStrides);
       return tensor::InsertSliceOp::create(b, l, slice, into, offsets, sizes, strides);
     };
     Value result;
     if (leading == 0) {
       result = insert(rewriter, loc, {}, op.getDest());
     } else {
-      scf::LoopNest nest = scf::buildLoopNest(
-          rewriter, loc, lower, upper, step, ValueRange(op.getDest()),
-          [&](OpBuilder &b, Location l, ValueRange position, ValueRange state) -> scf::ValueVector {
-            return {insert(b, l, position, state[0])};
-          });
+      scf::LoopNest nest =
+          scf::buildLoopNest(rewriter, loc, lower, upper, step, ValueRange(op.getDest()),
+                             [&](OpBuilder &b, Location l, ValueRange position, ValueRange state) -> scf::ValueVector {
+                               return {insert(b, l, position, state[0])};
+                             });
       result = nest.results[0];
     }
     rewriter.replaceOp(op, result);
@@ -176,6 +178,25 @@ struct DecomposeAggregated : OpInterfaceRewritePattern<linalg::AggregatedOpInter
     if (failed(results) || results->size() != op->getNumResults())
       return failure();
     rewriter.replaceOp(op, *results);
+    return success();
+  }
+};
+
+/// Where control flow was lifted, a value that no path makes.
+struct EmptyPoison : OpRewritePattern<ub::PoisonOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ub::PoisonOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    if (!type)
+      return failure();
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t extent : type.getShape())
+      sizes.push_back(rewriter.getIndexAttr(ShapedType::isDynamic(extent) ? 0 : extent));
+    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, type.getElementType(), type.getEncoding());
+    if (empty.getType() != type)
+      empty = tensor::CastOp::create(rewriter, op.getLoc(), type, empty);
+    rewriter.replaceOp(op, empty);
     return success();
   }
 };
@@ -243,7 +264,7 @@ struct Decompose : impl::CPUDecomposeBase<Decompose> {
     MLIRContext *context = &getContext();
     RewritePatternSet decompose(context);
     decompose.add<DropEmptyConcatOperands, DecomposeGather, DecomposeScatter, DecomposeBitcast, DecomposeAggregated,
-                  LowerPack, LowerUnPack>(context);
+                  EmptyPoison, LowerPack, LowerUnPack>(context);
     linalg::populateDecomposeWinogradOpsPatterns(decompose);
     linalg::populateDecomposePadPatterns(decompose);
     linalg::populateElementwiseToLinalgConversionPatterns(decompose);

@@ -14,18 +14,24 @@ constexpr StringLiteral invoke = "fusion_rt_invoke";
 
 struct EntryPoints : impl::CPUEntryPointsBase<EntryPoints> {
   void runOnOperation() override {
-    SmallVector<std::pair<LLVM::LLVMFuncOp, FunctionType>> entries;
+    struct Entry {
+      LLVM::LLVMFuncOp function;
+      StringRef name;
+      FunctionType signature;
+    };
+    SmallVector<Entry> entries;
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
       if (function.isExternal())
         continue;
       // Only the entries are seen from outside: no clash with a symbol of the process, and unused code goes away.
       function.setLinkage(LLVM::Linkage::Internal);
-      if (auto attr = function->getAttrOfType<TypeAttr>("fusion.signature"))
-        if (auto type = dyn_cast<FunctionType>(attr.getValue()))
-          entries.push_back({function, type});
+      auto name = function->getAttrOfType<StringAttr>("fusion.entry");
+      auto type = function->getAttrOfType<TypeAttr>("fusion.signature");
+      if (name && type && isa<FunctionType>(type.getValue()))
+        entries.push_back({function, name.getValue(), cast<FunctionType>(type.getValue())});
     }
-    for (auto [function, type] : entries)
-      if (failed(emitEntry(function, type)))
+    for (const Entry &entry : entries)
+      if (failed(emitEntry(entry.function, entry.name, entry.signature)))
         return signalPassFailure();
   }
 
@@ -46,16 +52,16 @@ struct EntryPoints : impl::CPUEntryPointsBase<EntryPoints> {
     return fields;
   }
 
-  LogicalResult emitEntry(LLVM::LLVMFuncOp function, FunctionType signature) {
+  LogicalResult emitEntry(LLVM::LLVMFuncOp function, StringRef name, FunctionType signature) {
     Location loc = function.getLoc();
     OpBuilder builder(function->getContext());
     builder.setInsertionPointAfter(function);
     Type pointer = LLVM::LLVMPointerType::get(&getContext()), i64 = builder.getI64Type();
     auto bodyType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()), {pointer});
-    auto body = LLVM::LLVMFuncOp::create(builder, loc, ("fusion_body_" + function.getName()).str(), bodyType,
-                                         LLVM::Linkage::Internal);
+    auto body =
+        LLVM::LLVMFuncOp::create(builder, loc, ("fusion_body_" + name).str(), bodyType, LLVM::Linkage::Internal);
     auto entryType = LLVM::LLVMFunctionType::get(builder.getI32Type(), {pointer});
-    auto entry = LLVM::LLVMFuncOp::create(builder, loc, ("fusion_entry_" + function.getName()).str(), entryType);
+    auto entry = LLVM::LLVMFuncOp::create(builder, loc, ("fusion_entry_" + name).str(), entryType);
 
     Block *block = entry.addEntryBlock(builder);
     builder.setInsertionPointToStart(block);

@@ -29,10 +29,9 @@ void emitCopy(OpBuilder &builder, Location loc, Value source, Value target) {
   int64_t rank = cast<MemRefType>(target.getType()).getRank();
   AffineMap identity = builder.getMultiDimIdentityMap(rank);
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-  linalg::GenericOp::create(builder, loc, ValueRange(source), ValueRange(target), ArrayRef<AffineMap>{identity, identity},
-                            iterators, [](OpBuilder &b, Location l, ValueRange args) {
-                              linalg::YieldOp::create(b, l, args[0]);
-                            });
+  linalg::GenericOp::create(builder, loc, ValueRange(source), ValueRange(target),
+                            ArrayRef<AffineMap>{identity, identity}, iterators,
+                            [](OpBuilder &b, Location l, ValueRange args) { linalg::YieldOp::create(b, l, args[0]); });
 }
 
 /// The outermost dim that has more than one element, if the copy is large enough for several threads.
@@ -54,8 +53,10 @@ std::optional<int64_t> getParallelDim(memref::CopyOp copy, MemRefType type) {
 void emitParallelCopy(OpBuilder &builder, Location loc, Value source, Value target, int64_t dim) {
   SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, target);
   OpFoldResult extent = sizes[dim];
-  AffineExpr s0 = builder.getAffineSymbolExpr(0), s1 = builder.getAffineSymbolExpr(1), s2 = builder.getAffineSymbolExpr(2);
-  AffineMap tileMap = AffineMap::get(0, 1, {s0.ceilDiv(blocks), builder.getAffineConstantExpr(1)}, builder.getContext());
+  AffineExpr s0 = builder.getAffineSymbolExpr(0), s1 = builder.getAffineSymbolExpr(1),
+             s2 = builder.getAffineSymbolExpr(2);
+  AffineMap tileMap =
+      AffineMap::get(0, 1, {s0.ceilDiv(blocks), builder.getAffineConstantExpr(1)}, builder.getContext());
   OpFoldResult tile = affine::makeComposedFoldedAffineMax(builder, loc, tileMap, {extent});
   OpFoldResult zero = builder.getIndexAttr(0);
   auto loop = scf::ForallOp::create(builder, loc, ArrayRef<OpFoldResult>{zero}, ArrayRef<OpFoldResult>{extent},

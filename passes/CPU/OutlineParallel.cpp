@@ -63,7 +63,8 @@ struct Outliner {
       (isRemade(value) ? remade : captured).push_back(value);
 
     auto nameAttr = loop->getAttrOfType<StringAttr>("fusion.kernel");
-    std::string name = makeSymbolName(nameAttr ? nameAttr.getValue().str() : (function.getName() + "_parallel").str());
+    std::string name =
+        nameAttr ? "kernel." + makeSymbolName(nameAttr.getValue()) : (function.getName() + ".parallel").str();
     SmallVector<Type> types{builder.getIndexType(), builder.getIndexType()};
     llvm::append_range(types, ValueRange(captured).getTypes());
     auto body = func::FuncOp::create(loc, name, builder.getFunctionType(types, {}));

@@ -22,7 +22,8 @@ struct ParallelizeOpaque : impl::CPUParallelizeOpaqueBase<ParallelizeOpaque> {
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.hasPureTensorSemantics() && !op->getParentOfType<scf::ForallOp>() && !op->getParentOfType<linalg::LinalgOp>())
+      if (op.hasPureTensorSemantics() && !op->getParentOfType<scf::ForallOp>() &&
+          !op->getParentOfType<linalg::LinalgOp>())
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

@@ -80,7 +80,8 @@ struct PlaceBuffers : impl::CPUPlaceBuffersBase<PlaceBuffers> {
     OpBuilder builder(alloc);
     auto bounded = memref::AllocOp::create(builder, alloc.getLoc(), MemRefType::get(shape, type.getElementType()),
                                            ValueRange(), alloc.getAlignmentAttr());
-    SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)), strides(shape.size(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
+        strides(shape.size(), builder.getIndexAttr(1));
     Value view = memref::SubViewOp::create(builder, alloc.getLoc(), bounded, offsets, alloc.getMixedSizes(), strides);
     replaceBuffer(builder, alloc, view);
     alloc.erase();

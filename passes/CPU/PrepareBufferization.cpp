@@ -21,9 +21,8 @@ struct PrepareBufferization : impl::CPUPrepareBufferizationBase<PrepareBufferiza
       // Terminators of structured ops and functions are handled with their parents.
       if (op->isRegistered() && (!hasTensor(op->getOperandTypes()) && !hasTensor(op->getResultTypes())))
         return WalkResult::advance();
-      if (op->isRegistered() &&
-          (isa<bufferization::BufferizableOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
-          isa<tensor::ParallelInsertSliceOp>(op)))
+      if (op->isRegistered() && (isa<bufferization::BufferizableOpInterface>(op) ||
+                                 op->hasTrait<OpTrait::IsTerminator>() || isa<tensor::ParallelInsertSliceOp>(op)))
         return WalkResult::advance();
       op->emitError() << "'" << op->getName() << "' has no lowering for the CPU";
       return WalkResult::interrupt();

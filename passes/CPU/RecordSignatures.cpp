@@ -3,6 +3,7 @@
 #include "fusion/CPU/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
 
@@ -63,9 +64,24 @@ struct RecordSignatures : impl::CPURecordSignaturesBase<RecordSignatures> {
       return signalPassFailure();
 
     Builder builder(&getContext());
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isExternal() || !function.isPublic())
+    SymbolTable symbols(getOperation());
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (function.isExternal())
         continue;
+      StringAttr name = function.getSymNameAttr();
+      if (failed(symbols.rename(function, builder.getStringAttr("fusion." + name.getValue())))) {
+        function.emitOpError("cannot be renamed");
+        return signalPassFailure();
+      }
+      if (!function.isPublic())
+        continue;
+      for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+        if (isa<BaseMemRefType>(type)) {
+          function.emitOpError() << "has an argument or result of type " << type
+                                 << ", a program must be on tensors to be compiled";
+          return signalPassFailure();
+        }
+      function->setAttr("fusion.entry", name);
       function->setAttr("fusion.signature", TypeAttr::get(function.getFunctionType()));
       for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
         if (isa<TensorType>(function.getArgument(i).getType()))

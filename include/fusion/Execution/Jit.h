@@ -35,15 +35,15 @@ struct CompileOptions {
 
 enum class MachineCode { Object, Assembly, LlvmIr };
 
-/// Writes the compiled module. The object refers only to functions of the run-time (`fusion_rt_...`) and of libm. Unlike
-/// a JitModule it may be for a CPU that this machine is not.
+/// Writes the compiled module. The object refers only to functions of the run-time (`fusion_rt_...`) and of libm.
+/// Unlike a JitModule it may be for a CPU that this machine is not.
 llvm::Error emitMachineCode(mlir::ModuleOp module, const CompileOptions &options, MachineCode kind,
                             llvm::raw_pwrite_stream &os);
 
 class JitModule;
 
-/// A call with its arguments packed, to be run any number of times. Not for use by two threads at once. Must not outlive
-/// its JitModule.
+/// A call with its arguments packed, to be run any number of times. Not for use by two threads at once. Must not
+/// outlive its JitModule.
 class PreparedCall {
 public:
   PreparedCall(PreparedCall &&) = default;
@@ -54,8 +54,8 @@ public:
   /// warm buffers. The error of a failed assertion has its text.
   llvm::Error invoke();
 
-  /// The results of the last successful run, handed over: the next take returns none. The arrays own the memory that the
-  /// program wrote, no copy is made unless two results share a buffer.
+  /// The results of the last successful run, handed over: the next take returns none. The arrays own the memory that
+  /// the program wrote, no copy is made unless two results share a buffer.
   llvm::Expected<llvm::SmallVector<HostArray>> takeResults();
 
 private:
@@ -82,7 +82,8 @@ public:
   /// The tensor signature of a public function, null if there is none of that name.
   mlir::FunctionType getSignature(llvm::StringRef entry) const;
 
-  /// Checks number, element types and shapes of the arguments (an array of rank 0 for a scalar) and packs them. Thread-safe.
+  /// Checks number, element types and shapes of the arguments (an array of rank 0 for a scalar) and packs them.
+  /// Thread-safe.
   llvm::Expected<PreparedCall> prepare(llvm::StringRef entry, llvm::ArrayRef<HostArray> inputs) const;
 
   /// One call.

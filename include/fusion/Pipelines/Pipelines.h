@@ -40,8 +40,8 @@ void buildTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &optio
 /// The three above: program -> tile program. Nothing when `fuse` is off but the normalisation.
 void buildToTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
-/// tile program, with any other linalg-on-tensors around the kernels -> LLVM dialect (passes/CPU). Ends with an error at
-/// the first operation that has no lowering. Every public function gets an entry for fusion/Execution/Jit.h.
+/// tile program, with any other linalg-on-tensors around the kernels -> LLVM dialect (passes/CPU). Ends with an error
+/// at the first operation that has no lowering. Every public function gets an entry for fusion/Execution/Jit.h.
 void buildCpuCodegenPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
 /// The first part of that: tensors to buffers, in place where the tile program says so; every buffer is freed, none is

@@ -26,12 +26,7 @@ extern "C" {
 
 /* A plain int at the interface, so that generated code needs no enum layout. */
 typedef int32_t FusionStatus;
-enum {
-  FUSION_OK = 0,
-  FUSION_INVALID_ARGUMENT = 1,
-  FUSION_OUT_OF_MEMORY = 2,
-  FUSION_ASSERTION_FAILED = 3
-};
+enum { FUSION_OK = 0, FUSION_INVALID_ARGUMENT = 1, FUSION_OUT_OF_MEMORY = 2, FUSION_ASSERTION_FAILED = 3 };
 
 /* Text of the last failure that a function of this interface returned on this thread; "" before any. The pointer is
    valid until the next failure on the same thread. */
@@ -42,9 +37,9 @@ FUSION_RT_EXPORT const char *fusion_rt_status_name(FusionStatus status);
 
 /*===-- Guarded calls --------------------------------------------------------===*/
 
-/* Calls `function(argument)`. A failure inside (an assertion of the program, no memory), also one in a thread that works
-   for it, ends the call at once: the stack is cut back to here without running anything else, every block that was
-   allocated inside is freed, and the status is returned. `function` must therefore not own anything that needs
+/* Calls `function(argument)`. A failure inside (an assertion of the program, no memory), also one in a thread that
+   works for it, ends the call at once: the stack is cut back to here without running anything else, every block that
+   was allocated inside is freed, and the status is returned. `function` must therefore not own anything that needs
    cleaning up by C++ destructors; generated code does not. May be nested. */
 FUSION_RT_EXPORT FusionStatus fusion_rt_invoke(void (*function)(void *), void *argument);
 
@@ -59,15 +54,16 @@ FUSION_RT_EXPORT void fusion_rt_assert_fail(const char *message);
 /* Works on the blocks [begin, end) of a linear grid. */
 typedef void (*FusionRangeFunction)(void *context, int64_t begin, int64_t end);
 
-/* Runs `function` over [0, count), cut into ranges, on the calling thread and on the pool, and returns when all is done.
-   Ranges are handed out in ascending order. A call from inside a parallel loop, or while another thread has the
+/* Runs `function` over [0, count), cut into ranges, on the calling thread and on the pool, and returns when all is
+   done. Ranges are handed out in ascending order. A call from inside a parallel loop, or while another thread has the
    pool, runs on the calling thread alone; so calls never wait for one another. A failure in any range stops the
    others at their next range; it is then raised in the caller: inside of a guarded call this function does not return,
    otherwise it returns the status. */
 FUSION_RT_EXPORT FusionStatus fusion_rt_parallel_for(FusionRangeFunction function, void *context, int64_t count);
 
 /* Number of threads that work on a parallel loop, the caller among them. 0 sets the default: the value of the
-   environment variable FUSION_THREADS, if it is a number, else the number of CPUs that the process may use. Takes effect at the next parallel loop. */
+   environment variable FUSION_THREADS, if it is a number, else the number of CPUs that the process may use. Takes
+   effect at the next parallel loop. */
 FUSION_RT_EXPORT FusionStatus fusion_rt_set_thread_count(int32_t count);
 FUSION_RT_EXPORT int32_t fusion_rt_thread_count(void);
 
@@ -93,11 +89,11 @@ FUSION_RT_EXPORT void *fusion_rt_aligned_alloc(size_t alignment, size_t bytes);
 FUSION_RT_EXPORT void fusion_rt_free(void *block);
 
 typedef struct FusionMemoryStatistics {
-  uint64_t live_bytes;      /* allocated and not freed, as asked for */
-  uint64_t peak_bytes;      /* highest live_bytes since the last reset */
-  uint64_t kept_bytes;      /* freed, but kept for reuse */
-  uint64_t allocations;     /* calls of alloc since the last reset */
-  uint64_t fresh_mappings;  /* those of them that took new memory from the system */
+  uint64_t live_bytes;     /* allocated and not freed, as asked for */
+  uint64_t peak_bytes;     /* highest live_bytes since the last reset */
+  uint64_t kept_bytes;     /* freed, but kept for reuse */
+  uint64_t allocations;    /* calls of alloc since the last reset */
+  uint64_t fresh_mappings; /* those of them that took new memory from the system */
 } FusionMemoryStatistics;
 
 FUSION_RT_EXPORT FusionStatus fusion_rt_memory_statistics(FusionMemoryStatistics *statistics);

@@ -4,7 +4,7 @@
 
 // RUN: fusion-opt %s --fusion-cpu-bufferize | FileCheck %s --implicit-check-not=memref.copy --implicit-check-not=memref.alloc
 
-// CHECK-LABEL: func @main
+// CHECK-LABEL: func @fusion.main
 // CHECK: %[[RESULT:.*]] = memref.alloc() {{.*}} : memref<2x100x64xf32>
 // CHECK-NEXT: scf.forall
 // CHECK: %[[MAX:.*]] = memref.alloc() {{.*}} : memref<32xf32>

@@ -5,10 +5,10 @@
 // CHECK: %[[T:.*]] = arith.ceildivsi %[[N]], %c32
 // CHECK: %[[P:.*]] = arith.maxsi %[[T]], %c0
 // CHECK: %[[C:.*]] = arith.muli %[[P]], %c2
-// CHECK: call @my_kernel_(%c0, %[[C]], %[[A]], %[[P]])
+// CHECK: call @kernel.my_kernel_(%c0, %[[C]], %[[A]], %[[P]])
 // CHECK-NOT: scf.forall
 
-// CHECK: func.func private @my_kernel_(%[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[M:.*]]: memref<2x100xf32>, %[[COLS:.*]]: index)
+// CHECK: func.func private @kernel.my_kernel_(%[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[M:.*]]: memref<2x100xf32>, %[[COLS:.*]]: index)
 // CHECK-SAME: attributes {fusion.parallel_body}
 // CHECK-DAG: %[[CST:.*]] = arith.constant 1.0
 // The small scratch is on the stack, the large one is allocated once per call.

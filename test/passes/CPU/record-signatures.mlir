@@ -1,12 +1,12 @@
 // RUN: fusion-opt %s --fusion-cpu-record-signatures --split-input-file --verify-diagnostics | FileCheck %s
 
-// CHECK: func.func @main(%{{.*}}: tensor<4x?xf32> {bufferization.writable = false}, %{{.*}}: index)
-// CHECK-SAME: attributes {fusion.signature = (tensor<4x?xf32>, index) -> tensor<4x?xf32>}
+// CHECK: func.func @fusion.main(%{{.*}}: tensor<4x?xf32> {bufferization.writable = false}, %{{.*}}: index)
+// CHECK-SAME: attributes {fusion.entry = "main", fusion.signature = (tensor<4x?xf32>, index) -> tensor<4x?xf32>}
 func.func @main(%a: tensor<4x?xf32>, %i: index) -> tensor<4x?xf32> {
   return %a : tensor<4x?xf32>
 }
 
-// CHECK: func.func private @inner(%{{.*}}: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK: func.func private @fusion.inner(%{{.*}}: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @inner(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }
@@ -29,8 +29,15 @@ func.func @huge() {
 // -----
 
 // No elements, no bytes.
-// CHECK-LABEL: @none
+// CHECK-LABEL: @fusion.none
 func.func @none() -> tensor<9223372036854775807x0xf32> {
   %0 = tensor.empty() : tensor<9223372036854775807x0xf32>
   return %0 : tensor<9223372036854775807x0xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has an argument or result of type 'memref<4xf32>', a program must be on tensors to be compiled}}
+func.func @buffers(%a: memref<4xf32>) {
+  return
 }

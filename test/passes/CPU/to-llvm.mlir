@@ -4,20 +4,20 @@
 // CHECK-DAG: llvm.func @fusion_rt_invoke(!llvm.ptr, !llvm.ptr) -> i32
 // CHECK-DAG: llvm.func @fusion_rt_aligned_alloc(i64, i64) -> (!llvm.ptr {llvm.noalias})
 
-// CHECK-LABEL: llvm.func internal @main
+// CHECK-LABEL: llvm.func internal @fusion.main
 // CHECK-SAME: fusion.signature = (tensor<4096x64xf32>) -> tensor<4096x64xf32>
 // CHECK: %[[CONTEXT:.*]] = llvm.alloca
 // CHECK: llvm.call @fusion_rt_aligned_alloc
-// CHECK: %[[RANGE:.*]] = llvm.mlir.addressof @main_parallel.range
+// CHECK: %[[RANGE:.*]] = llvm.mlir.addressof @fusion.main.parallel.range
 // CHECK: llvm.call @fusion_rt_parallel_for(%[[RANGE]], %[[CONTEXT]], %{{.*}})
 // CHECK-LABEL: llvm.func internal @fusion_body_main
-// CHECK: llvm.call @main
+// CHECK: llvm.call @fusion.main
 // CHECK-LABEL: llvm.func @fusion_entry_main(%arg0: !llvm.ptr) -> i32
 // CHECK: llvm.mlir.addressof @fusion_body_main
 // CHECK: llvm.call @fusion_rt_invoke
-// CHECK-LABEL: llvm.func internal @main_parallel.range(%arg0: !llvm.ptr, %arg1: i64, %arg2: i64)
-// CHECK: llvm.call @main_parallel(%arg1, %arg2,
-// CHECK-LABEL: llvm.func internal @main_parallel
+// CHECK-LABEL: llvm.func internal @fusion.main.parallel.range(%arg0: !llvm.ptr, %arg1: i64, %arg2: i64)
+// CHECK: llvm.call @fusion.main.parallel(%arg1, %arg2,
+// CHECK-LABEL: llvm.func internal @fusion.main.parallel
 func.func @main(%a: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
   %0 = arith.addf %a, %a : tensor<4096x64xf32>
   return %0 : tensor<4096x64xf32>
@@ -29,7 +29,7 @@ func.func @main(%a: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
 
 // CHECK-DAG: llvm.mlir.global internal constant @fusion_assert_text_0("{{.*}}to-llvm.mlir:[[#@LINE+10]]:3: assertion failed: must be positive\00")
 // CHECK-DAG: llvm.func @fusion_rt_assert_fail(!llvm.ptr) attributes {passthrough = ["noreturn", "cold"]}
-// CHECK-LABEL: llvm.func internal @main
+// CHECK-LABEL: llvm.func internal @fusion.main
 // CHECK: llvm.cond_br %{{.*}}, ^[[OK:.*]], ^[[FAIL:.*]]
 // CHECK: ^[[FAIL]]:
 // CHECK: llvm.call @fusion_rt_assert_fail

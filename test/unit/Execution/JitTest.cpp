@@ -8,6 +8,8 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace fusion;
 using namespace mlir;
 
@@ -81,7 +83,8 @@ using V = std::vector<double>;
 } // namespace
 
 TEST_F(Jit, ScalarsInAndOut) {
-  auto out = run(R"(func.func @main(%a: f32, %b: index, %c: i1, %d: f64, %e: i8, %f: bf16) -> (f32, index, i1, f64, i8, bf16) {
+  auto out =
+      run(R"(func.func @main(%a: f32, %b: index, %c: i1, %d: f64, %e: i8, %f: bf16) -> (f32, index, i1, f64, i8, bf16) {
     %0 = arith.addf %a, %a : f32
     %1 = arith.muli %b, %b : index
     %2 = arith.negf %d : f64
@@ -90,9 +93,9 @@ TEST_F(Jit, ScalarsInAndOut) {
     %4 = arith.subi %e, %e : i8
     return %0, %1, %3, %2, %4, %f : f32, index, i1, f64, i8, bf16
   })",
-                 {HostArray::scalar(ElementKind::F32, 1.5), HostArray::scalar(ElementKind::Index, int64_t(7)),
-                  HostArray::scalar(ElementKind::I1, int64_t(1)), HostArray::scalar(ElementKind::F64, 0.25),
-                  HostArray::scalar(ElementKind::I8, int64_t(-3)), HostArray::scalar(ElementKind::BF16, 3.0)});
+          {HostArray::scalar(ElementKind::F32, 1.5), HostArray::scalar(ElementKind::Index, int64_t(7)),
+           HostArray::scalar(ElementKind::I1, int64_t(1)), HostArray::scalar(ElementKind::F64, 0.25),
+           HostArray::scalar(ElementKind::I8, int64_t(-3)), HostArray::scalar(ElementKind::BF16, 3.0)});
   ASSERT_EQ(out.size(), 6u);
   EXPECT_EQ(out[0].getDouble(0), 3.0);
   EXPECT_EQ(out[1].getInteger(0), 49);
@@ -115,14 +118,15 @@ TEST_F(Jit, OneScalarResultAndRankZero) {
 
 TEST_F(Jit, ResultsNeverAliasArgumentsOrEachOther) {
   HostArray in = make(ElementKind::F32, {4});
-  auto out = run(R"(func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>) {
+  auto out = run(
+      R"(func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>) {
     %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
     %one = arith.constant 1.0 : f32
     %0 = linalg.fill ins(%one : f32) outs(%a : tensor<4xf32>) -> tensor<4xf32>
     %1 = tensor.expand_shape %0 [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
     return %a, %a, %0, %1, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>
   })",
-                 {in});
+      {in});
   ASSERT_EQ(out.size(), 5u);
   EXPECT_EQ(values(in), (V{0, 1, 2, 3}));
   for (HostArray &array : out)
@@ -136,14 +140,15 @@ TEST_F(Jit, ResultsNeverAliasArgumentsOrEachOther) {
 }
 
 TEST_F(Jit, GatherAndScatter) {
-  auto out = run(R"(func.func @main(%a: tensor<4x3xf32>, %i: tensor<2x1xi64>) -> (tensor<2x3xf32>, tensor<2x1x3xf32>, tensor<4x3xf32>) {
+  auto out = run(
+      R"(func.func @main(%a: tensor<4x3xf32>, %i: tensor<2x1xi64>) -> (tensor<2x3xf32>, tensor<2x1x3xf32>, tensor<4x3xf32>) {
     %0 = tensor.gather %a[%i] gather_dims([0]) : (tensor<4x3xf32>, tensor<2x1xi64>) -> tensor<2x3xf32>
     %1 = tensor.gather %a[%i] gather_dims([0]) : (tensor<4x3xf32>, tensor<2x1xi64>) -> tensor<2x1x3xf32>
     %z = arith.constant dense<0.0> : tensor<4x3xf32>
     %2 = tensor.scatter %0 into %z[%i] scatter_dims([0]) unique : (tensor<2x3xf32>, tensor<4x3xf32>, tensor<2x1xi64>) -> tensor<4x3xf32>
     return %0, %1, %2 : tensor<2x3xf32>, tensor<2x1x3xf32>, tensor<4x3xf32>
   })",
-                 {make(ElementKind::F32, {4, 3}), make(ElementKind::I64, {2, 1}, {3, 1})});
+      {make(ElementKind::F32, {4, 3}), make(ElementKind::I64, {2, 1}, {3, 1})});
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(values(out[0]), (V{9, 10, 11, 3, 4, 5}));
   EXPECT_EQ(values(out[1]), (V{9, 10, 11, 3, 4, 5}));
@@ -151,7 +156,8 @@ TEST_F(Jit, GatherAndScatter) {
 }
 
 TEST_F(Jit, ConcatPadReshapeBitcast) {
-  auto out = run(R"(func.func @main(%a: tensor<2x?xf32>, %b: tensor<2x2xf32>, %n: index) -> (tensor<2x?xf32>, tensor<4x4xf32>, tensor<?xf32>, tensor<2x2xi32>, tensor<3x3xindex>) {
+  auto out = run(
+      R"(func.func @main(%a: tensor<2x?xf32>, %b: tensor<2x2xf32>, %n: index) -> (tensor<2x?xf32>, tensor<4x4xf32>, tensor<?xf32>, tensor<2x2xi32>, tensor<3x3xindex>) {
     %0 = tensor.concat dim(1) %a, %b : (tensor<2x?xf32>, tensor<2x2xf32>) -> tensor<2x?xf32>
     %z = arith.constant 7.0 : f32
     %1 = tensor.pad %b low[1, 0] high[1, 2] {
@@ -168,7 +174,8 @@ TEST_F(Jit, ConcatPadReshapeBitcast) {
     } : tensor<3x3xindex>
     return %0, %1, %2, %3, %4 : tensor<2x?xf32>, tensor<4x4xf32>, tensor<?xf32>, tensor<2x2xi32>, tensor<3x3xindex>
   })",
-                 {make(ElementKind::F32, {2, 1}), make(ElementKind::F32, {2, 2}), HostArray::scalar(ElementKind::Index, int64_t(6))});
+      {make(ElementKind::F32, {2, 1}), make(ElementKind::F32, {2, 2}),
+       HostArray::scalar(ElementKind::Index, int64_t(6))});
   ASSERT_EQ(out.size(), 5u);
   EXPECT_EQ(values(out[0]), (V{0, 0, 1, 1, 2, 3}));
   EXPECT_EQ(values(out[1]), (V{7, 7, 7, 7, 0, 1, 7, 7, 2, 3, 7, 7, 7, 7, 7, 7}));
@@ -252,7 +259,9 @@ TEST_F(Jit, ControlFlowAndCalls) {
   EXPECT_EQ(values(in), (V{5, 5, 5}));
   for (const char *entry : {"blocks", "same"})
     for (int64_t c : {0, 1}) {
-      out = run(text, {make(ElementKind::F32, {4}), make(ElementKind::F32, {4}, {1}), HostArray::scalar(ElementKind::I1, c)}, entry);
+      out = run(text,
+                {make(ElementKind::F32, {4}), make(ElementKind::F32, {4}, {1}), HostArray::scalar(ElementKind::I1, c)},
+                entry);
       ASSERT_EQ(out.size(), 1u);
       if (c == 0)
         EXPECT_EQ(values(out[0]), (V{1, 1, 1, 1}));
@@ -261,25 +270,81 @@ TEST_F(Jit, ControlFlowAndCalls) {
     }
 }
 
+TEST_F(Jit, LoopsOfBlocks) {
+  auto out = run(R"(func.func @main(%n: index, %a: tensor<4xf32>) -> tensor<4xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    cf.br ^head(%c0, %a : index, tensor<4xf32>)
+  ^head(%i: index, %t: tensor<4xf32>):
+    %m = arith.cmpi slt, %i, %n : index
+    cf.cond_br %m, ^body, ^exit
+  ^body:
+    %u = arith.addf %t, %a : tensor<4xf32>
+    %j = arith.addi %i, %c1 : index
+    cf.br ^head(%j, %u : index, tensor<4xf32>)
+  ^exit:
+    return %t : tensor<4xf32>
+  })",
+                 {HostArray::scalar(ElementKind::Index, int64_t(4)), make(ElementKind::F32, {4})});
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(values(out[0]), (V{0, 5, 10, 15}));
+}
+
+TEST_F(Jit, NamesOfTheCLibraryAreFree) {
+  const char *text = R"(
+  func.func @expf(%a: tensor<2xf32>) -> tensor<2xf32> {
+    %x = math.tan %a : tensor<2xf32>
+    %r = call @memcpy(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    return %r : tensor<2xf32>
+  }
+  func.func @memcpy(%a: tensor<2xf32>) -> tensor<2xf32> {
+    %r = arith.addf %a, %a : tensor<2xf32>
+    return %r : tensor<2xf32>
+  }
+  func.func @tanf(%a: tensor<2xf32>) -> tensor<2xf32> {
+    return %a : tensor<2xf32>
+  }
+  func.func @fusion_rt_invoke(%a: tensor<2xf32>) -> tensor<2xf32> {
+    return %a : tensor<2xf32>
+  })";
+  for (auto [entry, factor] :
+       {std::pair("expf", 0.0), std::pair("memcpy", 2.0), std::pair("tanf", 1.0), std::pair("fusion_rt_invoke", 1.0)}) {
+    auto out = run(text, {make(ElementKind::F32, {2}, {0.5})}, entry);
+    ASSERT_EQ(out.size(), 1u);
+    double want = factor != 0 ? factor * 0.5 : 2 * std::tan(0.5);
+    EXPECT_NEAR(out[0].getDouble(1), want, 1e-6) << entry;
+  }
+}
+
+TEST_F(Jit, FunctionsWithoutABody) {
+  auto jit = compile("func.func private @missing(tensor<4xf32>) -> tensor<4xf32>\n"
+                     "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                     "  %0 = call @missing(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}");
+  ASSERT_FALSE(bool(jit));
+  EXPECT_EQ(llvm::toString(jit.takeError()), "the program calls 'missing', which has no body");
+}
+
 TEST_F(Jit, ElementTypes) {
   for (auto [kind, name] : {std::pair(ElementKind::F16, "f16"), std::pair(ElementKind::BF16, "bf16"),
                             std::pair(ElementKind::F32, "f32"), std::pair(ElementKind::F64, "f64")})
     for (const char *target : {"generic", "avx2", "host"}) {
       std::string type = std::string("tensor<5x3x") + name + ">";
-      std::string text = "func.func @main(%a: " + type + ", %s: " + name + ") -> " + type + " {\n %e = tensor.empty() : " +
-                         type + "\n %0 = math.exp2 %a : " + type + "\n %1 = arith.addf %0, %a : " + type +
-                         "\n %m = arith.maximumf %1, %0 : " + type + "\n return %m : " + type + "\n }";
+      std::string text = "func.func @main(%a: " + type + ", %s: " + name + ") -> " + type +
+                         " {\n %e = tensor.empty() : " + type + "\n %0 = math.exp2 %a : " + type +
+                         "\n %1 = arith.addf %0, %a : " + type + "\n %m = arith.maximumf %1, %0 : " + type +
+                         "\n return %m : " + type + "\n }";
       auto out = run(text, {make(kind, {5, 3}, {0, 1, 2}), HostArray::scalar(kind, 1.0)}, "main", target);
       ASSERT_EQ(out.size(), 1u);
       EXPECT_EQ(values(out[0]), (V{1, 3, 6, 1, 3, 6, 1, 3, 6, 1, 3, 6, 1, 3, 6})) << name << " " << target;
     }
-  for (auto [kind, name] : {std::pair(ElementKind::I8, "i8"), std::pair(ElementKind::I16, "i16"),
-                            std::pair(ElementKind::I32, "i32"), std::pair(ElementKind::I64, "i64"),
-                            std::pair(ElementKind::Index, "index")}) {
+  for (auto [kind, name] :
+       {std::pair(ElementKind::I8, "i8"), std::pair(ElementKind::I16, "i16"), std::pair(ElementKind::I32, "i32"),
+        std::pair(ElementKind::I64, "i64"), std::pair(ElementKind::Index, "index")}) {
     std::string type = std::string("tensor<7x") + name + ">";
-    auto out = run("func.func @main(%a: " + type + ") -> (" + type + ", tensor<7xi1>) {\n %0 = arith.addi %a, %a : " + type +
-                       "\n %1 = arith.cmpi sgt, %0, %a : " + type + "\n return %0, %1 : " + type + ", tensor<7xi1>\n }",
-                   {make(kind, {7}, {-3, -2, -1, 0, 1, 2, 3})});
+    auto out =
+        run("func.func @main(%a: " + type + ") -> (" + type + ", tensor<7xi1>) {\n %0 = arith.addi %a, %a : " + type +
+                "\n %1 = arith.cmpi sgt, %0, %a : " + type + "\n return %0, %1 : " + type + ", tensor<7xi1>\n }",
+            {make(kind, {7}, {-3, -2, -1, 0, 1, 2, 3})});
     ASSERT_EQ(out.size(), 2u);
     EXPECT_EQ(values(out[0]), (V{-6, -4, -2, 0, 2, 4, 6})) << name;
     EXPECT_EQ(values(out[1]), (V{0, 0, 0, 0, 1, 1, 1})) << name;
@@ -359,8 +424,9 @@ TEST_F(Jit, PreparedCallReusesItsBuffers) {
 }
 
 TEST_F(Jit, ArgumentsAreChecked) {
-  auto jit = compile("func.func @main(%a: tensor<?x3xf32>, %b: index) -> tensor<?x3xf32> {\n  return %a : tensor<?x3xf32>\n}\n"
-                     "func.func @other(%a: tensor<4xcomplex<f32>>) {\n  return\n}");
+  auto jit =
+      compile("func.func @main(%a: tensor<?x3xf32>, %b: index) -> tensor<?x3xf32> {\n  return %a : tensor<?x3xf32>\n}\n"
+              "func.func @other(%a: tensor<4xcomplex<f32>>) {\n  return\n}");
   ASSERT_TRUE(bool(jit)) << llvm::toString(jit.takeError()) << diagnostics;
   auto text = [&](llvm::StringRef entry, std::vector<HostArray> inputs) {
     llvm::SmallVector<HostArray> outputs;
