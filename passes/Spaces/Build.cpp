@@ -1,6 +1,7 @@
 //===- Build.cpp - spacemap-build -----------------------------------------===//
 
 #include "Build.h"
+#include "FinestShape.h"
 
 #include "fusion/SpaceMap/SpaceMap.h"
 #include "fusion/Spaces/Passes.h"
@@ -131,103 +132,10 @@ private:
     }
   }
 
-  //===--- Reshapes between tensors and their finest dimensions ---===//
-
   OpFoldResult getExtent(DimTable::Dim dim) { return alignment.table.getExtent(dim); }
 
   SmallVector<Dims> resolve(ArrayRef<Dims> axes) {
     return llvm::to_vector(llvm::map_range(axes, [&](const Dims &axis) { return alignment.table.resolve(axis); }));
-  }
-
-  static RankedTensorType getTensorType(ArrayRef<OpFoldResult> shape, Type elementType) {
-    SmallVector<int64_t> sizes;
-    for (OpFoldResult size : shape)
-      sizes.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-    return RankedTensorType::get(sizes, elementType);
-  }
-
-  /// Groups of consecutive axes, one per non-empty entry of `axes`; empty ones join a neighbour.
-  static SmallVector<ReassociationIndices> joinUnitAxes(ArrayRef<Dims> axes) {
-    SmallVector<ReassociationIndices> groups;
-    ReassociationIndices pending;
-    for (auto [index, axis] : llvm::enumerate(axes)) {
-      pending.push_back(index);
-      if (!axis.empty()) {
-        groups.push_back(pending);
-        pending.clear();
-      }
-    }
-    if (!groups.empty())
-      groups.back().append(pending);
-    return groups;
-  }
-
-  /// `value` with one axis per dimension: unit axes dropped, merged axes expanded.
-  Value toFinest(Value value, ArrayRef<Dims> axes, Location loc) {
-    Type elementType = cast<RankedTensorType>(value.getType()).getElementType();
-    SmallVector<Dims> nonUnit;
-    SmallVector<OpFoldResult> merged, finest;
-    SmallVector<ReassociationIndices> expansion;
-    for (auto [index, axis] : llvm::enumerate(axes)) {
-      if (axis.empty())
-        continue;
-      nonUnit.push_back(axis);
-      merged.push_back(alignment.getExtent(value, index));
-      ReassociationIndices &parts = expansion.emplace_back();
-      for (DimTable::Dim dim : axis) {
-        parts.push_back(finest.size());
-        finest.push_back(getExtent(dim));
-      }
-    }
-    if (nonUnit.size() != axes.size())
-      value = tensor::CollapseShapeOp::create(builder, loc, getTensorType(merged, elementType), value,
-                                              joinUnitAxes(axes));
-    if (finest.size() != merged.size())
-      return tensor::ExpandShapeOp::create(builder, loc, getTensorType(finest, elementType), value, expansion, finest);
-    return castTo(value, getTensorType(finest, elementType), loc);
-  }
-
-  Value castTo(Value value, Type type, Location loc) {
-    return value.getType() == type ? value : tensor::CastOp::create(builder, loc, type, value).getResult();
-  }
-
-  /// The inverse of `toFinest`.
-  Value fromFinest(Value value, ArrayRef<Dims> axes, RankedTensorType type, Location loc) {
-    SmallVector<ReassociationIndices> merging;
-    SmallVector<int64_t> mergedShape;
-    int64_t position = 0;
-    bool isMerged = false;
-    for (auto [index, axis] : llvm::enumerate(axes)) {
-      if (axis.empty())
-        continue;
-      ReassociationIndices &parts = merging.emplace_back();
-      int64_t size = 1;
-      for (DimTable::Dim dim : axis) {
-        parts.push_back(position++);
-        std::optional<int64_t> extent = getConstantIntValue(getExtent(dim));
-        size = extent && !ShapedType::isDynamic(size) ? size * *extent : ShapedType::kDynamic;
-      }
-      isMerged |= axis.size() > 1;
-      mergedShape.push_back(size);
-    }
-    if (isMerged)
-      value = tensor::CollapseShapeOp::create(builder, loc, RankedTensorType::get(mergedShape, type.getElementType()),
-                                              value, merging);
-    if (merging.size() != axes.size()) {
-      SmallVector<OpFoldResult> shape;
-      SmallVector<int64_t> sizes;
-      int64_t next = 0;
-      for (const Dims &axis : axes) {
-        bool isUnit = axis.empty();
-        shape.push_back(isUnit ? OpFoldResult(builder.getIndexAttr(1))
-                               : tensor::getMixedSize(builder, loc, value, next));
-        sizes.push_back(isUnit ? 1 : mergedShape[next]);
-        next += !isUnit;
-      }
-      value = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(sizes, type.getElementType()), value,
-                                            joinUnitAxes(axes), shape);
-    }
-    return castTo(value, type, loc);
   }
 
   //===--- The graph ---===//
@@ -249,7 +157,7 @@ private:
       for (const Dims &axis : resolve(traced.axes))
         for (DimTable::Dim dim : axis)
           shape.push_back(getExtent(dim));
-      types.push_back(getTensorType(shape, cast<RankedTensorType>(value.getType()).getElementType()));
+      types.push_back(getFinestType(shape, cast<RankedTensorType>(value.getType()).getElementType()));
     }
     SmallVector<Location> locs = llvm::to_vector(llvm::map_range(group, [](Operator *op) { return op->op.getLoc(); }));
     graph = GraphOp::create(builder, builder.getFusedLoc(locs), types, ValueRange(), dynamicExtents,
@@ -314,7 +222,7 @@ private:
         return source;
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(graph);
-    Value input = toFinest(replaced.lookupOrDefault(operand.root), axes, operand.root.getLoc());
+    Value input = toFinest(builder, operand.root.getLoc(), replaced.lookupOrDefault(operand.root), axes, alignment.table);
     SmallVector<Attribute> axisAttrs(axisNames.begin(), axisNames.end());
     Value source = SourceOp::create(body, operand.root.getLoc(), getSpaceType(axisNames, elementType), addInput(input),
                                     body.getArrayAttr(axisAttrs));
@@ -478,8 +386,8 @@ private:
     SmallVector<std::pair<Value, Value>> replacements;
     for (auto [output, result] : llvm::zip_equal(outputs, graph.getResults())) {
       auto &[value, traced] = output;
-      Value replacement = fromFinest(result, resolve(traced.axes), cast<RankedTensorType>(value.getType()),
-                                     value.getLoc());
+      Value replacement = fromFinest(builder, value.getLoc(), result, resolve(traced.axes),
+                                     cast<RankedTensorType>(value.getType()), alignment.table);
       replacements.emplace_back(value, replacement);
       replaced.map(value, replacement);
       if (Operation *definition = builder.getInsertionPoint() == block.end() ? &block.back()
