@@ -21,10 +21,10 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void buildCpuBufferizePipeline(OpPassManager &pm) {
+void buildCpuBufferizePipeline(OpPassManager &pm, const CpuPipelineOptions &pipeline) {
   // Bufferization and deallocation want structured control flow.
   pm.addPass(createLiftControlFlowToSCFPass());
-  pm.addPass(createCPURecordSignatures());
+  pm.addPass(createCPURecordSignatures({pipeline.target}));
   pm.addPass(createCPUDecompose());
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCPUParallelizeOpaque());
@@ -99,10 +99,10 @@ void buildCpuCodegenPipeline(OpPassManager &pm, const CpuPipelineOptions &option
   if (vectorBits == 0) {
     llvm::Expected<CpuTarget> target = getCpuTarget(options.target);
     vectorBits = target ? target->vectorBits : 128;
-    // The name is checked where it is given; here only the width is wanted.
+    // An unknown name is an error of the first pass.
     llvm::consumeError(target.takeError());
   }
-  buildCpuBufferizePipeline(pm);
+  buildCpuBufferizePipeline(pm, options);
   buildKernels(pm, vectorBits);
   buildToLLVM(pm);
 }
@@ -119,8 +119,8 @@ void registerPipelines() {
       "fusion-cpu-codegen", "Compile a tile program for the CPU, to the LLVM dialect", buildCpuCodegenPipeline);
   PassPipelineRegistration<CpuPipelineOptions>("fusion-normalize", "Bring a program into the form that fusion reads",
                                                buildNormalizePipeline);
-  PassPipelineRegistration<>("fusion-cpu-bufferize", "Put a tile program on buffers, all of them freed",
-                             buildCpuBufferizePipeline);
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "fusion-cpu-bufferize", "Put a tile program on buffers, all of them freed", buildCpuBufferizePipeline);
   PassPipelineRegistration<CpuPipelineOptions>("fusion-to-spaces", "Fuse a program to sliced space-mapping graphs",
                                                [](OpPassManager &pm, const CpuPipelineOptions &options) {
                                                  buildNormalizePipeline(pm, options);

@@ -1,6 +1,7 @@
 //===- RecordSignatures.cpp - Keep the tensor signatures of entry points ----===//
 
 #include "fusion/CPU/Passes.h"
+#include "fusion/Target/HostCpu.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/SymbolTable.h"
@@ -43,7 +44,13 @@ std::string getFault(Type type) {
 }
 
 struct RecordSignatures : impl::CPURecordSignaturesBase<RecordSignatures> {
+  using CPURecordSignaturesBase::CPURecordSignaturesBase;
+
   void runOnOperation() override {
+    if (llvm::Expected<CpuTarget> known = getCpuTarget(target); !known) {
+      getOperation().emitError() << llvm::toString(known.takeError());
+      return signalPassFailure();
+    }
     WalkResult result = getOperation().walk([&](Operation *op) {
       for (Type type : op->getResultTypes())
         if (std::string fault = getFault(type); !fault.empty()) {

@@ -15,8 +15,8 @@ def CPURecordSignatures : Pass<"fusion-cpu-record-signatures", "::mlir::ModuleOp
     not writable, so that a program never changes its caller's arrays. Functions are renamed, so that one that is called
     `exp` or `memcpy` is not taken for that of the C library.
 
-    An unranked tensor, an element type without a representation in host arrays at a public function, or a tensor whose
-    static size in bytes does not fit into 46 bits is an error that names the op.
+    An unknown target, an unranked tensor, a buffer at a public function, or a tensor whose static size in bytes does not fit
+    into 46 bits is an error.
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -29,6 +29,10 @@ def CPURecordSignatures : Pass<"fusion-cpu-record-signatures", "::mlir::ModuleOp
     }
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", "\"host\"",
+           "The instruction set that the code will be for: host, generic, avx2 or avx512">
+  ];
 }
 
 def CPUDecompose : Pass<"fusion-cpu-decompose", "::mlir::ModuleOp"> {

@@ -46,7 +46,7 @@ void buildCpuCodegenPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &
 
 /// The first part of that: tensors to buffers, in place where the tile program says so; every buffer is freed, none is
 /// allocated in a loop of a kernel.
-void buildCpuBufferizePipeline(mlir::OpPassManager &pm);
+void buildCpuBufferizePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
 /// program -> LLVM dialect.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);

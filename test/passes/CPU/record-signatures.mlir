@@ -1,4 +1,7 @@
 // RUN: fusion-opt %s --fusion-cpu-record-signatures --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: not fusion-opt %s --fusion-cpu="target=z80" 2>&1 | FileCheck %s --check-prefix=TARGET
+
+// TARGET: error: unknown CPU 'z80', expected one of: host, generic, avx2, avx512
 
 // CHECK: func.func @fusion.main(%{{.*}}: tensor<4x?xf32> {bufferization.writable = false}, %{{.*}}: index)
 // CHECK-SAME: attributes {fusion.entry = "main", fusion.signature = (tensor<4x?xf32>, index) -> tensor<4x?xf32>}
