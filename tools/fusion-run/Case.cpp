@@ -25,6 +25,14 @@ std::string TestCase::getResultFile(unsigned number) const {
   return getPath(results.empty() ? "expected_" + std::to_string(number) + ".npy" : results[number]);
 }
 
+std::string TestCase::getBenchInput(unsigned number) const {
+  std::string type = number < benchInputs.size() ? benchInputs[number] + "=" : "";
+  llvm::StringRef kind = number < kinds.size() ? llvm::StringRef(kinds[number]) : "";
+  // Variances must be positive; unscaled weights would make layer after layer grow.
+  llvm::StringRef generator = kind == "buffer" ? "positive:" : kind == "parameter" ? "weights:" : "random:";
+  return type + generator.str() + std::to_string(number);
+}
+
 /// "8x128xf32" of {"shape": [8, 128], "dtype": "f32"}.
 static std::optional<std::string> readTypeText(const json::Object &array) {
   std::string text;
@@ -74,6 +82,9 @@ llvm::Expected<TestCase> fusion::readCase(StringRef directory) {
     return std::move(error);
   if (llvm::Error error = readFiles("results", result.results))
     return std::move(error);
+  if (const json::Array *list = object->getArray("inputs"))
+    for (const json::Value &element : *list)
+      result.kinds.push_back(element.getAsObject()->getString("kind").value_or("").str());
 
   if (const json::Object *tolerance = object->getObject("tolerance")) {
     std::optional<double> rtol = tolerance->getNumber("rtol"), atol = tolerance->getNumber("atol");

@@ -22,6 +22,11 @@ struct TestCase {
   /// Types of the arguments at bench size, "8x128xf32"; empty where they are not listed.
   std::vector<std::string> benchInputs;
 
+  /// What each argument is, where that is listed: "activation", "parameter", "buffer".
+  std::vector<std::string> kinds;
+
+  /// The `--input` of an argument at bench size: random numbers that suit what it is.
+  std::string getBenchInput(unsigned number) const;
   std::string getPath(llvm::StringRef file) const;
   std::string getInputFile(unsigned number) const;
   std::string getResultFile(unsigned number) const;

@@ -6,6 +6,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <cmath>
+
 using namespace fusion;
 using llvm::createStringError;
 using llvm::StringRef;
@@ -45,11 +47,13 @@ static llvm::Error setValue(HostArray &array, int64_t at, StringRef text) {
 llvm::Expected<HostArray> fusion::generate(ElementKind kind, llvm::ArrayRef<int64_t> shape, StringRef generator) {
   auto [name, parameter] = generator.split(':');
   uint64_t state = 0;
-  bool isKnown = name == "random" || name == "ones" || name == "zeros" || name == "iota" || name == "value";
-  bool takesParameter = name == "random" || name == "value";
+  bool isRandom = name == "random" || name == "positive" || name == "weights";
+  bool isKnown = isRandom || name == "ones" || name == "zeros" || name == "iota" || name == "value";
+  bool takesParameter = isRandom || name == "value";
   if (!isKnown || (!takesParameter && generator.contains(':')))
-    return createStringError("'" + generator + "' is none of random[:seed], ones, zeros, iota, value:<number>");
-  if (name == "random" && generator.contains(':') && parameter.getAsInteger(10, state))
+    return createStringError("'" + generator + "' is none of random[:seed], positive[:seed], weights[:seed], ones, "
+                                               "zeros, iota, value:<number>");
+  if (isRandom && generator.contains(':') && parameter.getAsInteger(10, state))
     return createStringError("'" + parameter + "' is not a seed: a non-negative integer is expected");
   llvm::Expected<HostArray> array = HostArray::create(kind, shape);
   if (!array)
@@ -62,6 +66,10 @@ llvm::Expected<HostArray> fusion::generate(ElementKind kind, llvm::ArrayRef<int6
         return std::move(error);
     return array;
   }
+  double offset = name == "positive" ? 1.0 : 0.0;
+  double scale = name == "positive"                    ? 0.5
+                 : name == "weights" && !shape.empty() ? 1.0 / std::sqrt(double(shape.back()))
+                                                       : 1.0;
   for (int64_t i = 0, e = array->getNumElements(); i < e; ++i) {
     if (name == "iota") {
       array->setDouble(i, double(i));
@@ -70,7 +78,7 @@ llvm::Expected<HostArray> fusion::generate(ElementKind kind, llvm::ArrayRef<int6
     } else {
       uint64_t bits = nextRandom(state);
       if (isFloat(kind))
-        array->setDouble(i, double(bits >> 11) * 0x1p-52 - 1.0);
+        array->setDouble(i, offset + scale * (double(bits >> 11) * 0x1p-52 - 1.0));
       else
         array->setInteger(i, int64_t(bits >> 61));
     }

@@ -1,11 +1,12 @@
 //===- Inputs.h - What --input may say ----------------------------*- C++ -*-===//
 //
 //   @file.npy            the array of a file
-//   8x128xf32=random:7   an array of that type: random[:seed], ones, zeros, iota or value:<number>
+//   8x128xf32=random:7   an array of that type: random, positive or weights[:seed], ones, zeros, iota, value:<number>
 //   random:7             the same of the argument's type, which must be static
 //   3.5                  a scalar (or a tensor of rank 0)
 //
-// Random numbers are the same on every machine: floats are uniform in [-1, 1), integers in [0, 8).
+// Random numbers are the same on every machine: floats are uniform in [-1, 1) (`random`), in [0.5, 1.5) (`positive`) or in
+// [-s, s) with s = 1 / sqrt(last extent) (`weights`), integers in [0, 8).
 //
 //===------------------------------------------------------------------------===//
 

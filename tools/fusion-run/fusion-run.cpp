@@ -42,7 +42,7 @@ static cl::opt<std::string> entryName("entry", cl::desc("The function to run; ma
 static cl::list<std::string> inputSpecs(
     "input",
     cl::desc("An argument, in their order: @file.npy, <type>=<generator> such as 8x128xf32=random:7, a generator "
-             "alone for a static argument (random[:seed], ones, zeros, iota, value:<number>), or a scalar"),
+             "alone for a static argument (random, positive or weights[:seed], ones, zeros, iota, value:<number>), or a scalar"),
     cl::value_desc("spec"), cl::cat(category));
 static cl::list<std::string> expectedSpecs(
     "expected", cl::desc("A result to compare with, in their order: @file.npy or what --input takes. 'reference' "
@@ -175,8 +175,7 @@ int Runner::readInputs() {
                                    ? testCase->getInputFile(i)
                                    : testCase->getPath("input_" + std::to_string(i) + ".npy")));
       else
-        specs.push_back((i < testCase->benchInputs.size() ? testCase->benchInputs[i] + "=" : "") + "random:" +
-                        std::to_string(i));
+        specs.push_back(testCase->getBenchInput(i));
     }
   }
   if (specs.size() != types.size())

@@ -19,7 +19,7 @@
 // RUN: not fusion-run %s --input=random --input=1 2>&1 | FileCheck %s --check-prefix=OPEN
 // OPEN: error: argument 0 of 'main': 'random' leaves the extents of tensor<?x4xf32> open; write <shape>xf32=random
 // RUN: not fusion-run %s --input=2x4xf32=frob --input=1 2>&1 | FileCheck %s --check-prefix=GENERATOR
-// GENERATOR: error: argument 0 of 'main': 'frob' is none of random[:seed], ones, zeros, iota, value:<number>
+// GENERATOR: error: argument 0 of 'main': 'frob' is none of random[:seed], positive[:seed], weights[:seed], ones, zeros, iota, value:<number>
 // RUN: not fusion-run %s --input=2x4xf33=ones --input=1 2>&1 | FileCheck %s --check-prefix=ELEMENT
 // ELEMENT: error: argument 0 of 'main': 'f33' is no element type
 // RUN: not fusion-run %s --input=2x5xf32=ones --input=1 2>&1 | FileCheck %s --check-prefix=SHAPE
