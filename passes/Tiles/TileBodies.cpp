@@ -219,6 +219,11 @@ SmallVector<Tile> KernelLowering::emitGeneric(unsigned level, Location loc, Arra
         }
         linalg::YieldOp::create(inner, loc, results);
       });
+  // Whoever makes vector code of it can start from the identity if that is written just before.
+  for (const Output &output : outputs)
+    if (auto identity = output.destination.tensor.getDefiningOp<linalg::FillOp>();
+        identity && output.reduction && identity->getBlock() == generic->getBlock())
+      identity->moveBefore(generic);
   SmallVector<Tile> results;
   for (auto [output, result] : llvm::zip_equal(outputs, generic.getResults())) {
     Tile tile = output.destination;

@@ -12,8 +12,8 @@
 // CHECK: %[[X:.*]] = tensor.extract_slice %{{.*}} : tensor<17x12xf32> to tensor<?x12xf32>
 // CHECK: linalg.generic {{.*}}["parallel", "reduction"]} ins(%[[X]] :
 // CHECK: %[[XG:.*]] = linalg.generic {{.*}}["parallel", "parallel"]} ins(%[[X]], %{{.*}} : tensor<?x12xf32>, tensor<12xf32>)
-// CHECK: %[[ZERO:.*]] = linalg.fill ins(%{{.*}}) outs(%[[OUT]] :
 // CHECK: %[[W:.*]] = linalg.copy ins(%{{.*}} : tensor<12x?xf32>)
+// CHECK-NEXT: %[[ZERO:.*]] = linalg.fill ins(%{{.*}}) outs(%[[OUT]] :
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}}["parallel", "parallel", "reduction"]} ins(%[[XG]], %[[W]] : {{.*}} outs(%[[ZERO]] :
 // CHECK: linalg.generic {{.*}} outs(%[[Y]] :
 
