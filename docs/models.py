@@ -23,7 +23,7 @@ MODELS = [
 ]
 # The threads that the grid is planned for: the page does not depend on the machine's number of processors.
 PIPELINE = "--fusion-to-spaces=threads=8"
-REMARKS = ["--remarks-filter=spacemap", "--remark-policy=all"]
+REMARKS = ["--remarks-filter=spacemap"]
 # Destinations and transposes are no computations.
 COMPUTATION = re.compile(r"= (?:linalg\.(?!fill\b|yield\b|index\b|transpose\b)|tensor\.(?:concat|pad|extract_slice|insert_slice|gather)\b)")
 

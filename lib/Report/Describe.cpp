@@ -62,7 +62,8 @@ static std::string describeGeneric(linalg::GenericOp op) {
   }
   if (linalg::isaContractionOpInterface(op))
     return "contraction";
-  Operation *combine = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  Operation *yield = op.getBody()->getTerminator();
+  Operation *combine = yield->getNumOperands() == 0 ? nullptr : yield->getOperand(0).getDefiningOp();
   std::optional<Reducer> reducer = combine ? getReducer(combine) : std::nullopt;
   if (!reducer)
     return joinNonEmpty(describeBody(*op.getBody()), "reduction");
