@@ -283,6 +283,7 @@ LogicalResult KernelLowering::emitTemporal(TemporalOp loop) {
   outer.setInsertionPointAfter(forOp);
   for (auto [index, result] : llvm::enumerate(loop.getResults()))
     tiles[result] = Tile{forOp.getResult(index), inits[index].axes, inits[index].isScratch, 0};
+  llvm::erase_if(scratch, [](auto &entry) { return entry.second.level == 1; });
   build.leaveLoop();
   currentLoop = {};
   return success();

@@ -57,6 +57,10 @@ private:
   bool isDone(Value root) const { return done.contains(root); }
   bool dependsOnUnfinished(Value value) const;
 
+  /// Whether `reader`, a consumer of some tile, has been emitted so far as it reads tiles.
+  bool hasRead(Value reader) const;
+  /// A scratch tile over `axes`: one that nobody reads any more, or a new one.
+  Tile allocate(unsigned level, mlir::Location loc, llvm::ArrayRef<StringAttr> axes, mlir::Type elementType);
   /// The tile that `root` is computed into; a reduction's is initialised.
   mlir::FailureOr<Tile> makeDestination(Value root);
   mlir::FailureOr<Tile> makeReductionDestination(spacemap::AllToOneOp root);
@@ -84,7 +88,8 @@ private:
                                       llvm::ArrayRef<Output> outputs, llvm::ArrayRef<Value> inlined);
   /// Replaces operands of a contraction that are read along the wrong axis by packed copies.
   void packOperands(llvm::MutableArrayRef<std::pair<Value, Tile>> leaves, const Output &output, unsigned level);
-  Tile getPacked(const Tile &tile, llvm::ArrayRef<StringAttr> axes, mlir::Location loc);
+  /// A copy of `tile`, the tile of `leaf`, with the order `axes`.
+  Tile getPacked(Value leaf, const Tile &tile, llvm::ArrayRef<StringAttr> axes, mlir::Location loc);
   /// Number of elements of the current temporal dimension seen after the current slice.
   Value getSeen(mlir::Location loc);
 
@@ -106,6 +111,8 @@ private:
   llvm::DenseMap<Value, Value> loans;
   /// Corrected states of accumulations, by update.
   llvm::DenseMap<Value, Tile> kept;
+  /// Scratch tiles that may be reused, in the order of their making, each with the leaf that it is read for.
+  llvm::SmallVector<std::pair<Value, Tile>> scratch;
   /// Packed copies by what they are copies of.
   llvm::DenseMap<Value, Tile> packed;
   llvm::SetVector<Value> unfinished;

@@ -3,6 +3,7 @@
 #include "KernelLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace fusion;
@@ -99,10 +100,50 @@ LogicalResult KernelLowering::prepareOverwrite(unsigned state, Value next) {
 // Destinations
 //===----------------------------------------------------------------------===//
 
+bool KernelLowering::hasRead(Value reader) const {
+  const Accumulation *accumulation = plan.getAccumulation(reader);
+  // Of an accumulation it is the correction that reads tiles; the reduction is a reader of its own.
+  bool isUpdate = accumulation && accumulation->update == reader;
+  return isUpdate ? kept.contains(reader) : isDone(reader);
+}
+
+Tile KernelLowering::allocate(unsigned level, Location loc, ArrayRef<StringAttr> axes, Type elementType) {
+  SmallVector<StringAttr> dims = plan.dropUnits(axes, level);
+  auto isDead = [&](Value leaf) {
+    // Sources of one input share a tile.
+    if (auto source = leaf.getDefiningOp<SourceOp>())
+      return llvm::all_of(source.getInput().getUsers(), [&](Operation *user) {
+        return llvm::all_of(plan.getConsumers(user->getResult(0)), [&](Value reader) { return hasRead(reader); });
+      });
+    return !plan.isPinned(leaf) && llvm::all_of(plan.getConsumers(leaf), [&](Value reader) { return hasRead(reader); });
+  };
+  auto fits = [&](const Tile &tile) {
+    auto type = cast<RankedTensorType>(tile.tensor.getType());
+    if (tile.level != level || type.getElementType() != elementType || tile.axes.size() != dims.size())
+      return false;
+    if (ArrayRef(tile.axes) == ArrayRef(dims))
+      return true;
+    return type.hasStaticShape() && llvm::all_of(llvm::zip_equal(type.getShape(), dims), [&](auto pair) {
+             return getConstantIntValue(build.getRange(std::get<1>(pair), level).size) == std::get<0>(pair);
+           });
+  };
+  // What is put in front of a loop must not overwrite what has been read in the loop.
+  bool isHoisted = currentLoop && level == 0;
+  for (auto *it = scratch.begin(); !isHoisted && it != scratch.end(); ++it) {
+    if (!fits(it->second) || !isDead(it->first))
+      continue;
+    Tile tile = it->second;
+    tile.axes = dims;
+    scratch.erase(it);
+    return tile;
+  }
+  return build.makeScratch(level, loc, axes, elementType);
+}
+
 std::optional<Tile> KernelLowering::findReusable(Value root, ArrayRef<Value> inlined) {
   unsigned level = plan.getLevel(root);
   SmallVector<StringAttr> dims = plan.dropUnits(getSpace(root).getDims(), level);
-  std::optional<Tile> found;
+  Value found;
   plan.visitLeaves(plan.getExpression(root), inlined, [&](Value leaf) {
     auto it = tiles.find(leaf);
     if (found || it == tiles.end() || plan.isPinned(leaf))
@@ -110,15 +151,13 @@ std::optional<Tile> KernelLowering::findReusable(Value root, ArrayRef<Value> inl
     const Tile &tile = it->second;
     bool fits = tile.isScratch && tile.level == level && tile.axes.size() == dims.size() &&
                 getSpace(leaf).getElementType() == getSpace(root).getElementType();
-    bool isLast = llvm::all_of(plan.getConsumers(leaf), [&](Value reader) {
-      const Accumulation *accumulation = plan.getAccumulation(reader);
-      bool isUpdate = accumulation && accumulation->update == reader;
-      return reader == root || (isUpdate ? kept.contains(reader) : isDone(reader));
-    });
-    if (fits && isLast)
-      found = tile;
+    if (fits && llvm::all_of(plan.getConsumers(leaf), [&](Value reader) { return reader == root || hasRead(reader); }))
+      found = leaf;
   });
-  return found;
+  if (!found)
+    return std::nullopt;
+  llvm::erase_if(scratch, [&](auto &entry) { return entry.first == found; });
+  return tiles[found];
 }
 
 Value KernelLowering::findLender(Value root) {
@@ -155,8 +194,7 @@ FailureOr<Tile> KernelLowering::makeDestination(Value root) {
     loans[lender] = root;
     return claims[lender];
   }
-  return build.makeScratch(plan.getLevel(root), root.getLoc(), getSpace(root).getDims(),
-                           getSpace(root).getElementType());
+  return allocate(plan.getLevel(root), root.getLoc(), getSpace(root).getDims(), getSpace(root).getElementType());
 }
 
 FailureOr<Tile> KernelLowering::makeReductionDestination(AllToOneOp root) {
@@ -187,6 +225,8 @@ void KernelLowering::finishReduction(AllToOneOp root, Tile tile) {
     done.insert(value);
   }
   tiles[value] = tile;
+  if (tile.isScratch)
+    scratch.push_back({value, tile});
 }
 
 LogicalResult KernelLowering::emitReduction(AllToOneOp root) {
@@ -335,6 +375,8 @@ LogicalResult KernelLowering::emitMap(Value root, ArrayRef<Value> inlined) {
   SmallVector<Tile> results = emitGeneric(level, root.getLoc(), getSpace(root).getDims(), outputs, lookThrough);
   tiles[root] = results.front();
   done.insert(root);
+  if (results.front().isScratch)
+    scratch.push_back({root, results.front()});
   for (auto [output, tile] : llvm::drop_begin(llvm::zip_equal(outputs, results)))
     finishReduction(output.reduction, tile);
   return success();

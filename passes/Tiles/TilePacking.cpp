@@ -7,12 +7,14 @@ using namespace fusion;
 using namespace fusion::spacemap;
 using namespace fusion::tiles;
 
-Tile KernelLowering::getPacked(const Tile &tile, ArrayRef<StringAttr> axes, Location loc) {
-  Tile &result = packed[tile.tensor];
-  if (!result.tensor || ArrayRef(result.axes) != axes)
-    result = build.copy(
-        tile.level, loc, tile,
-        build.makeScratch(tile.level, loc, axes, cast<RankedTensorType>(tile.tensor.getType()).getElementType()));
+Tile KernelLowering::getPacked(Value leaf, const Tile &tile, ArrayRef<StringAttr> axes, Location loc) {
+  Tile known = packed.lookup(tile.tensor);
+  if (known.tensor && ArrayRef(known.axes) == axes)
+    return known;
+  Type elementType = cast<RankedTensorType>(tile.tensor.getType()).getElementType();
+  Tile result = build.copy(tile.level, loc, tile, allocate(tile.level, loc, axes, elementType));
+  packed[tile.tensor] = result;
+  scratch.push_back({leaf, result});
   return result;
 }
 
@@ -51,7 +53,7 @@ void KernelLowering::packOperands(MutableArrayRef<std::pair<Value, Tile>> leaves
 
     if (right.axes.back() != columns) {
       if (rows >= kMinRowsToTranspose)
-        right = getPacked(right, order, reduction.getLoc());
+        right = getPacked(leaves[side].first, right, order, reduction.getLoc());
       return;
     }
     auto source = leaves[side].first.getDefiningOp<SourceOp>();
@@ -62,7 +64,7 @@ void KernelLowering::packOperands(MutableArrayRef<std::pair<Value, Tile>> leaves
     int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     bool isLong = ShapedType::isDynamic(rowLength) || rowLength * bytes > kLongRowBytes;
     if (isLong && rowLength != tileLength)
-      right = getPacked(right, order, reduction.getLoc());
+      right = getPacked(leaves[side].first, right, order, reduction.getLoc());
     return;
   }
 }
