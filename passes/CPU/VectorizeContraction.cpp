@@ -296,10 +296,7 @@ ContractionEmitter::Packed ContractionEmitter::allocate(const Access &access, co
   }
   packed.buffer =
       memref::AllocOp::create(b, MemRefType::get(shape, element), dynamic, b.getI64IntegerAttr(target.bits / 8));
-  SmallVector<LinearIndex> indices;
-  for (unsigned i = 0; i < loops.size(); ++i)
-    indices.push_back(LinearIndex::ofLoop(i));
-  packed.access = buildAccess(b, packed.buffer, indices, loops.size());
+  packed.access = buildAccess(b, packed.buffer);
   packed.extents.assign(extents.begin(), extents.end());
   return packed;
 }

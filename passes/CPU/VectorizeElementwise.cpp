@@ -10,6 +10,7 @@
 #include "VectorizeReduction.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -93,6 +94,7 @@ private:
   DenseSet<Operation *> combining;      // body ops that are part of a reduction's combination
   DenseMap<Value, int> depth;           // position of the innermost loop a value depends on; -1: none
   DenseSet<Value> varying;              // values that differ between lanes
+  DenseMap<Operation *, Access> gathered; // memrefs that the body reads by itself
 };
 
 //===--- Planning -------------------------------------------------------------------------------------------------===//
@@ -102,6 +104,12 @@ bool ElementwiseEmitter::bodyIsElementwise() {
   for (Operation &op : nest.body->without_terminator()) {
     if (isa<linalg::IndexOp, arith::ConstantOp>(op)) {
       if (!supported(op.getResult(0)))
+        return false;
+      continue;
+    }
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      MemRefType type = load.getMemRefType();
+      if (!supported(load) || !type.isStrided() || load.getMemRef().getParentBlock() == nest.body)
         return false;
       continue;
     }
@@ -215,7 +223,7 @@ void ElementwiseEmitter::schedule() {
       deepest = loop < 0 ? -1 : int(llvm::find(order, unsigned(loop)) - order.begin());
       varies = loop >= 0 && loop == lanesLoop;
     } else if (!isPure(&op)) {
-      deepest = innermostLoop; // may trap: only where the loops are not empty
+      deepest = innermostLoop; // may trap, or read beyond the end: only where the loops are not empty
     }
     for (Value result : op.getResults()) {
       depth[result] = deepest;
@@ -232,11 +240,12 @@ unsigned ElementwiseEmitter::chooseUnroll() const {
       continue;
     unsigned width = 32;
     for (Value value : op.getOperands())
-      width = std::max(width, bitWidth(value.getType()));
+      if (isVectorElement(value.getType()))
+        width = std::max(width, bitWidth(value.getType()));
     for (Type type : op.getResultTypes())
       width = std::max(width, bitWidth(type));
     unsigned registers = width * lanes / target.bits;
-    cost += std::max(1u, registers) * (isa<math::MathDialect>(op.getDialect()) ? 12 : 1);
+    cost += std::max(1u, registers) * (isa<math::MathDialect, memref::MemRefDialect>(op.getDialect()) ? 12 : 1);
   }
   unsigned unroll = cost <= 6 ? 4 : cost <= 48 ? 2 : 1;
   if (unroll < 2 && llvm::any_of(reductions, [](const Reduction &r) { return r.overLanes; }))
@@ -264,6 +273,8 @@ void ElementwiseEmitter::emit() {
   state.ivs.assign(nest.numLoops(), Value());
   for (const Access &access : nest.accesses)
     state.offsets.push_back(access.offset ? access.offset : arith::ConstantIndexOp::create(b, 0).getResult());
+  for (auto load : nest.body->getOps<memref::LoadOp>())
+    gathered[load] = buildAccess(b, load.getMemRef());
   state.accumulators.resize(reductions.size());
   state.parts = lanesLoop < 0 ? 1 : chooseUnroll();
   enter(0, state);
@@ -559,6 +570,24 @@ Value ElementwiseEmitter::emitOpPart(Operation *op, State &state, std::optional<
       return iv;
     Value first = add(b, iv, b.getIndexAttr(int64_t(*part) * lanes));
     return arith::AddIOp::create(b, splat(b, first, lanes), iota(b, b.getIndexType(), lanes));
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    const Access &access = gathered.find(op)->second;
+    Value offset = access.offset;
+    Value offsets;
+    for (auto [index, stride] : llvm::zip_equal(load.getIndices(), access.strides)) {
+      if (!varying.contains(index)) {
+        offset = advance(b, offset, operand(index, state, std::nullopt), stride);
+        continue;
+      }
+      Value scaled = arith::MulIOp::create(b, operand(index, state, part), splat(b, materialize(b, stride), lanes));
+      offsets = offsets ? arith::AddIOp::create(b, offsets, scaled).getResult() : scaled;
+    }
+    if (!offset)
+      offset = arith::ConstantIndexOp::create(b, 0);
+    if (!offsets)
+      return loadScalar(b, access, offset);
+    return gatherVector(b, access, arith::AddIOp::create(b, offsets, splat(b, offset, lanes)), state.mask);
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (auto value = dyn_cast<FloatAttr>(constant.getValue())) {

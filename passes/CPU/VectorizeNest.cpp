@@ -6,7 +6,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
@@ -77,15 +76,6 @@ Value advance(ImplicitLocOpBuilder &b, Value offset, OpFoldResult iv, OpFoldResu
   return sum ? sum : arith::ConstantIndexOp::create(b, 0).getResult();
 }
 
-/// The integers by which vectors of an element are read and written; null: as they are.
-static IntegerType rawType(Type element) {
-  if (element.isInteger(1))
-    return IntegerType::get(element.getContext(), 8);
-  if (element.isBF16())
-    return IntegerType::get(element.getContext(), 16);
-  return {};
-}
-
 //===--- Views ----------------------------------------------------------------------------------------------------===//
 
 Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<LinearIndex> indices, unsigned numLoops) {
@@ -132,6 +122,13 @@ Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<LinearIndex> 
     return repeated.contains(pair.first) || repeated.contains(pair.second);
   });
   return access;
+}
+
+Access buildAccess(ImplicitLocOpBuilder &b, Value memref) {
+  SmallVector<LinearIndex> indices;
+  for (int64_t dim = 0; dim < cast<MemRefType>(memref.getType()).getRank(); ++dim)
+    indices.push_back(LinearIndex::ofLoop(dim));
+  return buildAccess(b, memref, indices, indices.size());
 }
 
 /// The linear form of an index expression; fails on anything else.
@@ -287,201 +284,6 @@ void simplify(ImplicitLocOpBuilder &b, LoopNest &nest) {
   };
   while (joinOne())
     ;
-}
-
-//===--- Values ---------------------------------------------------------------------------------------------------===//
-
-Value splat(ImplicitLocOpBuilder &b, Value scalar, unsigned lanes) {
-  auto type = VectorType::get({lanes}, scalar.getType());
-  if (auto constant = scalar.getDefiningOp<arith::ConstantOp>())
-    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, cast<TypedAttr>(constant.getValue())));
-  return vector::BroadcastOp::create(b, type, scalar);
-}
-
-Value iota(ImplicitLocOpBuilder &b, Type element, unsigned lanes) {
-  SmallVector<Attribute> values;
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    values.push_back(b.getIntegerAttr(element, lane));
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, element), values));
-}
-
-LaneMask firstLanes(ImplicitLocOpBuilder &b, Value count, unsigned lanes) {
-  if (std::optional<int64_t> constant = getConstantIntValue(count)) {
-    SmallVector<bool> bits;
-    for (unsigned lane = 0; lane < lanes; ++lane)
-      bits.push_back(lane < *constant);
-    return {arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits)), count};
-  }
-  // 32-bit compares: one instruction for all lanes.
-  Value limit = arith::MinSIOp::create(b, count, arith::ConstantIndexOp::create(b, lanes));
-  Value narrow = arith::IndexCastOp::create(b, b.getI32Type(), limit);
-  Value inside =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iota(b, b.getI32Type(), lanes), splat(b, narrow, lanes));
-  return {inside, count};
-}
-
-/// Rounds f32 lanes to the bits of bf16 with integer instructions; without AVX512-BF16, LLVM would call a function per lane.
-static Value roundToBF16(ImplicitLocOpBuilder &b, Value value) {
-  auto type = cast<VectorType>(value.getType());
-  auto intType = type.clone(b.getI32Type());
-  auto constant = [&](int64_t bits) {
-    return arith::ConstantOp::create(b, DenseElementsAttr::get(intType, b.getI32IntegerAttr(bits))).getResult();
-  };
-  Value bits = arith::BitcastOp::create(b, intType, value);
-  Value high = arith::ShRUIOp::create(b, bits, constant(16));
-  Value odd = arith::AndIOp::create(b, high, constant(1));
-  Value rounded = arith::AddIOp::create(b, bits, arith::AddIOp::create(b, odd, constant(0x7fff)).getResult());
-  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
-  Value quiet = arith::OrIOp::create(b, bits, constant(0x400000));
-  Value chosen = arith::SelectOp::create(b, isNaN, quiet, rounded);
-  Value shifted = arith::ShRUIOp::create(b, chosen, constant(16));
-  return arith::TruncIOp::create(b, type.clone(b.getI16Type()), shifted);
-}
-
-Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type element) {
-  Type from = getElementTypeOrSelf(value);
-  if (from == element)
-    return value;
-  auto vectorType = dyn_cast<VectorType>(value.getType());
-  Type to = vectorType ? Type(vectorType.clone(element)) : element;
-  if (bitWidth(from) < bitWidth(element))
-    return arith::ExtFOp::create(b, to, value);
-  if (element.isBF16() && from.isF32() && vectorType)
-    return arith::BitcastOp::create(b, to, roundToBF16(b, value));
-  return arith::TruncFOp::create(b, to, value);
-}
-
-//===--- Memory ---------------------------------------------------------------------------------------------------===//
-
-static Value toCompute(ImplicitLocOpBuilder &b, Value value, Type element) {
-  return isa<FloatType>(element) ? convertFloat(b, value, computeType(element)) : value;
-}
-
-static Value toMemory(ImplicitLocOpBuilder &b, Value value, Type element) {
-  return isa<FloatType>(element) ? convertFloat(b, value, element) : value;
-}
-
-Value loadScalar(ImplicitLocOpBuilder &b, const Access &access, Value offset) {
-  if (!isa<MemRefType>(access.flat.getType()))
-    return toCompute(b, access.flat, access.element);
-  return toCompute(b, memref::LoadOp::create(b, access.flat, ValueRange{offset}), access.element);
-}
-
-void storeScalar(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset) {
-  memref::StoreOp::create(b, toMemory(b, value, access.element), access.flat, ValueRange{offset});
-}
-
-/// Offsets of strided lanes; 32 bits where they certainly suffice.
-static Value laneOffsets(ImplicitLocOpBuilder &b, OpFoldResult stride, unsigned lanes) {
-  std::optional<int64_t> constant = getConstantIntValue(stride);
-  if (constant && std::abs(*constant) < (int64_t(1) << 26)) {
-    SmallVector<int32_t> offsets;
-    for (unsigned lane = 0; lane < lanes; ++lane)
-      offsets.push_back(lane * *constant);
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI32Type()), ArrayRef(offsets)));
-  }
-  return arith::MulIOp::create(b, iota(b, b.getIndexType(), lanes), splat(b, materialize(b, stride), lanes));
-}
-
-static Value allLanes(ImplicitLocOpBuilder &b, unsigned lanes) {
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
-}
-
-static Value zeros(ImplicitLocOpBuilder &b, VectorType type) {
-  return arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type)));
-}
-
-/// Address of the first lane of a raw access, or addresses of all lanes if they are strided.
-static Value rawAddress(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride,
-                        unsigned lanes) {
-  auto pointer = access.raw.getType();
-  Value distance = arith::IndexCastOp::create(b, b.getI64Type(), offset);
-  Value first = LLVM::GEPOp::create(b, pointer, rawType(access.element), access.raw, ValueRange{distance});
-  if (isConstantIntValue(stride, 1))
-    return first;
-  Value offsets = laneOffsets(b, stride, lanes);
-  if (getElementTypeOrSelf(offsets).isIndex())
-    offsets = arith::IndexCastOp::create(b, VectorType::get({lanes}, b.getI64Type()), offsets);
-  return LLVM::GEPOp::create(b, VectorType::get({lanes}, pointer), rawType(access.element), first, ValueRange{offsets});
-}
-
-static Value loadRaw(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride, unsigned lanes,
-                     const LaneMask &mask) {
-  auto type = VectorType::get({lanes}, rawType(access.element));
-  Value address = rawAddress(b, access, offset, stride, lanes), loaded;
-  unsigned alignment = rawType(access.element).getWidth() / 8;
-  if (!isConstantIntValue(stride, 1))
-    loaded = LLVM::masked_gather::create(b, type, address, mask ? mask.lanes : allLanes(b, lanes),
-                                         ValueRange{zeros(b, type)}, alignment);
-  else if (mask)
-    loaded = LLVM::MaskedLoadOp::create(b, type, address, mask.lanes, zeros(b, type), alignment);
-  else
-    loaded = LLVM::LoadOp::create(b, type, address, alignment);
-  if (access.element.isInteger(1))
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, zeros(b, type));
-  auto wide = type.clone(b.getI32Type());
-  Value sixteen = arith::ConstantOp::create(b, DenseElementsAttr::get(wide, b.getI32IntegerAttr(16)));
-  Value shifted = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, wide, loaded).getResult(), sixteen);
-  return arith::BitcastOp::create(b, type.clone(b.getF32Type()), shifted);
-}
-
-static void storeRaw(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset, OpFoldResult stride,
-                     const LaneMask &mask) {
-  auto type = cast<VectorType>(value.getType()).clone(rawType(access.element));
-  unsigned lanes = type.getNumElements(), alignment = rawType(access.element).getWidth() / 8;
-  value = access.element.isBF16() ? roundToBF16(b, value) : arith::ExtUIOp::create(b, type, value).getResult();
-  Value address = rawAddress(b, access, offset, stride, lanes);
-  if (!isConstantIntValue(stride, 1))
-    LLVM::masked_scatter::create(b, value, address, mask ? mask.lanes : allLanes(b, lanes), alignment);
-  else if (mask)
-    LLVM::MaskedStoreOp::create(b, value, address, mask.lanes, alignment);
-  else
-    LLVM::StoreOp::create(b, value, address, alignment);
-}
-
-Value loadVector(ImplicitLocOpBuilder &b, const Access &access, Value offset, OpFoldResult stride, unsigned lanes,
-                 const LaneMask &mask) {
-  if (access.raw)
-    return loadRaw(b, access, offset, stride, lanes, mask);
-  auto type = VectorType::get({lanes}, access.element);
-  Value loaded;
-  if (!isConstantIntValue(stride, 1))
-    loaded = vector::GatherOp::create(b, type, access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),
-                                      mask ? mask.lanes : allLanes(b, lanes), zeros(b, type));
-  else if (mask)
-    loaded = vector::MaskedLoadOp::create(b, type, access.flat, ValueRange{offset}, mask.lanes, zeros(b, type));
-  else
-    loaded = vector::LoadOp::create(b, type, access.flat, ValueRange{offset});
-  return toCompute(b, loaded, access.element);
-}
-
-void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset, OpFoldResult stride,
-                 const LaneMask &mask) {
-  unsigned lanes = cast<VectorType>(value.getType()).getNumElements();
-  // LLVM 22 for AVX-512 makes a masked store of truncated integers whose mask is known to be one lane a store of the whole
-  // integer before truncation. So that case gets its own branch, which goes away where the count is known.
-  if (mask.count && (isa<IntegerType>(access.element) || access.raw) && bitWidth(access.element) <= 32) {
-    Value one = arith::ConstantIndexOp::create(b, 1);
-    Value single = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mask.count, one);
-    auto branch = scf::IfOp::create(b, single, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(branch.thenBlock());
-    storeScalar(b, vector::ExtractOp::create(b, value, ArrayRef<int64_t>{0}), access, offset);
-    b.setInsertionPointToStart(branch.elseBlock());
-    storeVector(b, value, access, offset, stride, LaneMask{mask.lanes, Value()});
-    b.setInsertionPointAfter(branch);
-    return;
-  }
-  if (access.raw)
-    return storeRaw(b, value, access, offset, stride, mask);
-  value = toMemory(b, value, access.element);
-  if (!isConstantIntValue(stride, 1))
-    vector::ScatterOp::create(b, Type(), access.flat, ValueRange{offset}, laneOffsets(b, stride, lanes),
-                              mask ? mask.lanes : allLanes(b, lanes), value);
-  else if (mask)
-    vector::MaskedStoreOp::create(b, access.flat, ValueRange{offset}, mask.lanes, value);
-  else
-    vector::StoreOp::create(b, value, access.flat, ValueRange{offset});
 }
 
 //===--- Loops ----------------------------------------------------------------------------------------------------===//

@@ -32,6 +32,9 @@ mlir::Type computeType(mlir::Type element);
 /// Bits of a scalar type; `index` has 64.
 unsigned bitWidth(mlir::Type scalar);
 
+/// The integers by which vectors of an element are read and written (i1, bf16); null: as they are.
+mlir::IntegerType rawType(mlir::Type element);
+
 /// True for the scalar types that vector code is made for.
 bool isVectorElement(mlir::Type scalar);
 
@@ -72,12 +75,15 @@ struct LinearIndex {
 /// operand, and all types are vector elements.
 llvm::FailureOr<LoopNest> buildLoopNest(mlir::ImplicitLocOpBuilder &b, mlir::linalg::GenericOp op);
 
-/// A view of `memref` at `indices`, one for each of its dimensions.
+/// A view of `memref` at `indices`, one for each of its dimensions. `strides` of the result are those of the loops.
 Access buildAccess(mlir::ImplicitLocOpBuilder &b, mlir::Value memref, llvm::ArrayRef<LinearIndex> indices,
                    unsigned numLoops);
 
 /// Drops loops of extent 1 and joins loops that run over contiguous memory in every operand.
 void simplify(mlir::ImplicitLocOpBuilder &b, LoopNest &nest);
+
+/// A view of `memref`, whose strides are those of its own dimensions.
+Access buildAccess(mlir::ImplicitLocOpBuilder &b, mlir::Value memref);
 
 // Arithmetic on indices that folds constants.
 mlir::Value materialize(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult value);
@@ -100,6 +106,8 @@ mlir::Value loadScalar(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir
 void storeScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset);
 mlir::Value loadVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset,
                        mlir::OpFoldResult stride, unsigned lanes, const LaneMask &mask = {});
+/// The elements at a vector of offsets (index).
+mlir::Value gatherVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offsets, const LaneMask &mask);
 void storeVector(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset,
                  mlir::OpFoldResult stride, const LaneMask &mask = {});
 

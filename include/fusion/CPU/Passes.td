@@ -133,7 +133,8 @@ def CPUVectorize : Pass<"fusion-cpu-vectorize", "::mlir::func::FuncOp"> {
     - What is left (an assertion in the body, indices that are not linear, combinations that are not associative)
       becomes scalar loops.
 
-    Indices may be linear in the loops, so convolutions are sums of products and pooling is a reduction like others.
+    Indices may be linear in the loops, so convolutions are sums of products and pooling is a reduction like others. A body
+    may read further memrefs at computed positions, which become gathers.
 
     Values of 16-bit floating-point types are computed in f32 and rounded when they are stored. Contractions are accumulated
     in the type of the output, f32 if that has 16 bits.

@@ -89,6 +89,26 @@ func.func @types(%m: memref<8x16xi1>, %x: memref<8x16xf16>, %y: memref<8x16xf16>
 
 // -----
 
+// A memref that the body reads by itself is gathered; where the position is the same for all lanes, it is read once.
+// CHECK-LABEL: func.func @gather(
+// CHECK:         vector.gather
+// CHECK:         memref.load
+// CHECK:         vector.store
+func.func @gather(%at: memref<8x64xindex>, %table: memref<?x8xf32>, %y: memref<8x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%at : memref<8x64xindex>) outs(%y : memref<8x64xf32>) {
+  ^bb0(%row: index, %out: f32):
+    %i = linalg.index 0 : index
+    %0 = memref.load %table[%row, %i] : memref<?x8xf32>
+    %1 = memref.load %table[%i, %i] : memref<?x8xf32>
+    %2 = arith.addf %0, %1 : f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+
+// -----
+
 // An op without a point in its iteration space disappears.
 // CHECK-LABEL: func.func @empty(
 // CHECK-NEXT:    return

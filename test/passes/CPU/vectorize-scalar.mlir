@@ -5,15 +5,17 @@
 // BITS: error: 'vector-bits' must be 0, 128, 256 or 512, got 100
 // REGISTERS: error: 'registers' must be at least 8, got 2
 
-// CHECK-LABEL: func.func @gather(
+// CHECK-LABEL: func.func @assertion(
 // CHECK-NOT:     vector
-// CHECK:         memref.load %arg1[
-func.func @gather(%at: memref<16xindex>, %table: memref<?xf32>, %y: memref<16xf32>) {
+// CHECK:         cf.assert
+func.func @assertion(%x: memref<16xf32>, %y: memref<16xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
-      ins(%at : memref<16xindex>) outs(%y : memref<16xf32>) {
-  ^bb0(%i: index, %out: f32):
-    %0 = memref.load %table[%i] : memref<?xf32>
-    linalg.yield %0 : f32
+      ins(%x : memref<16xf32>) outs(%y : memref<16xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %zero = arith.constant 0.0 : f32
+    %0 = arith.cmpf one, %a, %zero : f32
+    cf.assert %0, "zero"
+    linalg.yield %a : f32
   }
   return
 }
