@@ -30,6 +30,7 @@ void buildNormalizePipeline(OpPassManager &pm, const CpuPipelineOptions &options
   addCleanUp(pm);
   pm.addPass(createSplitAsserts());
   pm.addPass(createFoldGenerators());
+  pm.addPass(createSplitConcats());
   pm.addPass(createPushSlices());
   addCleanUp(pm);
   // Folding and slicing leave operands unused, and make extents.

@@ -322,6 +322,40 @@ def CloneGenerators : Pass<"fusion-clone-generators"> {
   let statistics = [Statistic<"numCloned", "cloned", "Copies made">];
 }
 
+def SplitConcats : Pass<"fusion-split-concats"> {
+  let summary = "Compute what a concatenation feeds in parts";
+  let description = [{
+    A concatenation along an axis is no mapping over a whole dimension. Where all that is computed from it ends in
+    reductions over that axis, it need not be made: elementwise operations are computed part by part, and the reduction
+    of the whole is one reduction after the other, each over a part, starting from the result of the one before. A
+    contraction of rotated queries and keys becomes the sum of the contractions of their halves. Other operands are
+    sliced.
+
+    Example:
+
+    ```mlir
+    // %x : tensor<4x8xf32>; %y : tensor<4x8xf32>; %s : tensor<4xf32>
+    %0 = tensor.concat dim(1) %x, %y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+    %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+                         iterator_types = ["parallel", "reduction"]}
+        ins(%0 : tensor<4x16xf32>) outs(%s : tensor<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %2 = arith.addf %in, %out : f32
+      linalg.yield %2 : f32
+    } -> tensor<4xf32>
+    // becomes
+    %0 = linalg.generic ... ins(%x : tensor<4x8xf32>) outs(%s : tensor<4xf32>) { ... }
+    %1 = linalg.generic ... ins(%y : tensor<4x8xf32>) outs(%0 : tensor<4xf32>) { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"maxParts", "max-parts", "unsigned", /*default=*/"4", "Leave concatenations of more operands than this.">
+  ];
+  let statistics = [Statistic<"numSplit", "split", "Concatenations that are not made">];
+}
+
 def PushSlices : Pass<"fusion-push-slices"> {
   let summary = "Slice operands instead of results";
   let description = [{
