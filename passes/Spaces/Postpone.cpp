@@ -97,7 +97,18 @@ static bool postponeReduction(GraphOp graph, AllToOneOp reduction) {
   auto innerType = SpaceType::get(graph.getContext(), resultDims, getElementType(inner));
   Value moved = AllToOneOp::create(builder, loc, innerType, inner, reduction.getAlongAttr(), postponed->reducer);
   emitter.setSpace(algebra::accumulated(context, innerType.getElementType()), moved);
-  Value outer = emitter.emit(postponed->outer, resultDims);
+  Expr outerExpr = postponed->outer;
+  // The same for an extent that may turn out to be 0.
+  Type elementType = outerExpr.type();
+  for (StringAttr dim : along)
+    if (Value extent = getExtentSpace(graph, dim)) {
+      Type index = getElementType(extent);
+      Expr leaf = context.leaf(Role::Parameter, ("extent of " + dim.getValue()).str(), index);
+      emitter.setSpace(leaf, extent);
+      outerExpr = context.select(context.equal(leaf, context.constant(0, index)),
+                                 context.constant(getIdentity(reduction.getReducer(), elementType)), outerExpr);
+    }
+  Value outer = emitter.emit(outerExpr, resultDims);
   if (!outer)
     return false;
   reduction.replaceAllUsesWith(outer);

@@ -201,6 +201,26 @@ Value SpaceEmitter::emitNatural(Expr expr, ArrayRef<StringAttr> dims) {
   return map.getResult();
 }
 
+Value fusion::spacemap::getExtentSpace(GraphOp graph, StringAttr dim) {
+  if (!ShapedType::isDynamic(graph.getStaticExtent(dim)))
+    return {};
+  Value operand = cast<Value>(graph.getExtent(dim));
+  Block &body = graph.getBody().front();
+  // Read already? Then where everything can use it.
+  for (auto source : body.getOps<SourceOp>()) {
+    auto argument = dyn_cast<BlockArgument>(source.getInput());
+    if (!argument || graph.getInputs()[argument.getArgNumber()] != operand)
+      continue;
+    source->moveBefore(&body, body.begin());
+    return source;
+  }
+  graph.getInputsMutable().append(operand);
+  BlockArgument argument = body.addArgument(operand.getType(), graph.getLoc());
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  auto type = SpaceType::get(graph.getContext(), {}, operand.getType());
+  return SourceOp::create(builder, graph.getLoc(), type, argument, builder.getStrArrayAttr({}));
+}
+
 void fusion::spacemap::eraseDeadOps(GraphOp graph) {
   graph.getBody().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (op->getDialect() && isa<SpaceMapDialect>(op->getDialect()) && isOpTriviallyDead(op))

@@ -81,6 +81,10 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> broadcasts;
 };
 
+/// The extent of a dimension as a space of type index without dimensions, read at the start of the graph; null if it is
+/// static.
+mlir::Value getExtentSpace(GraphOp graph, mlir::StringAttr dim);
+
 /// Erases operations of the graph that nothing uses.
 void eraseDeadOps(GraphOp graph);
 

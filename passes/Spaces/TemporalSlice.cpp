@@ -59,15 +59,8 @@ Value TemporalSlicer::materializeOutside(Value space) {
 
 /// The extent of the sliced dimension as a space; null if it is static.
 Value TemporalSlicer::getExtent() {
-  if (extent || !ShapedType::isDynamic(graph.getStaticExtent(plan.dim)))
-    return extent;
-  Value operand = cast<Value>(graph.getExtent(plan.dim));
-  graph.getInputsMutable().append(operand);
-  BlockArgument argument = graph.getBody().front().addArgument(operand.getType(), graph.getLoc());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&graph.getBody().front());
-  auto type = SpaceType::get(graph.getContext(), {}, operand.getType());
-  extent = SourceOp::create(builder, graph.getLoc(), type, argument, builder.getStrArrayAttr({}));
+  if (!extent)
+    extent = getExtentSpace(graph, plan.dim);
   return extent;
 }
 

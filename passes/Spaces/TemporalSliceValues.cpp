@@ -147,6 +147,9 @@ bool TemporalSlicer::isRestoredByUsers(unsigned index) {
         self(self, e[1]);
       } else if (e.op() == ExprKind::Neg || e.isFloatCast()) {
         self(self, e[0]);
+      } else if (e.op() == ExprKind::Select && (e[1].isConstant() || e[2].isConstant())) {
+        // Where the constant is taken nobody sees the product.
+        self(self, e[e[1].isConstant() ? 2 : 1]);
       } else if (e.isLeaf()) {
         Value operand = map.getOperand(std::distance(arguments.begin(), llvm::find(arguments, e)));
         while (auto oneToAll = operand.getDefiningOp<OneToAllOp>())
@@ -209,7 +212,14 @@ Value TemporalSlicer::restore(unsigned index, Value final, ArrayRef<Value> state
       replacements[leaf.get()] = getStandIn(other, last, /*isOld=*/false, {});
       standIns[other] = saved;
     }
-    result = context.substitute(formula, replacements);
+    Expr exact = context.substitute(formula, replacements);
+    // Without any element there is nothing to restore.
+    if (Value all = getExtent()) {
+      emitter.setSpace(extentLeaf(context), all);
+      Expr none = context.constant(0, IndexType::get(graph.getContext()));
+      exact = context.select(context.equal(extentLeaf(context), none), result, exact);
+    }
+    result = exact;
     restored.insert(reduction.op);
   }
   Type type = getElementType(reduction.getOp().getResult());

@@ -324,6 +324,19 @@ TEST_F(Temporal, DynamicExtents) {
   EXPECT_EQ(numPasses, 2u);
 }
 
+TEST_F(Temporal, DynamicExtentOfNothing) {
+  // The sums of nothing are 0, postponed division or not.
+  GraphProgram p("m=3 l=?0 n=2");
+  Space x = p.input("ml"), v = p.input("ln"), e = exponential(p, x, p.reduce(x, "l", "max"));
+  Space s = p.reduce(e, "l", "sum");
+  p.output(s);
+  p.output(p.reduce(p("arith.mulf", {p("arith.divf", {e, s}), v}), "l", "sum"));
+  check(p, 'l');
+  EXPECT_EQ(numPostponed, 1u);
+  EXPECT_EQ(result[0].getDouble(0), 0);
+  EXPECT_EQ(result[1].getDouble(0), 0);
+}
+
 TEST_F(Temporal, RmsNormAndLinear) {
   GraphProgram p("m=4 k=19 n=5");
   Space x = p.input("mk"), g = p.input("k"), w = p.input("nk");
