@@ -9,6 +9,7 @@
 #define FUSION_PASSES_CPU_VECTORIZENEST_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace fusion::cpu {
