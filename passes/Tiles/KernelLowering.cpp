@@ -107,6 +107,13 @@ LogicalResult KernelLowering::run() {
   return success();
 }
 
+bool KernelLowering::mayClaim(Value value, const Tile &slice, Value destination) {
+  auto loop = value.getDefiningOp<TemporalOp>();
+  if (!loop || cast<OpResult>(value).getResultNumber() >= loop.getInits().size() || slice.axes.size() < 2)
+    return true;
+  return !build.isCutFromLongRows(cast<RankedTensorType>(destination.getType()), slice.axes.back(), 0);
+}
+
 LogicalResult KernelLowering::emitBlock(Block *block, ValueRange destinations) {
   auto output = cast<OutputOp>(graph.getBody().front().getTerminator());
   // The first result that a space is given for is where it is computed; others are copies.
@@ -114,7 +121,7 @@ LogicalResult KernelLowering::emitBlock(Block *block, ValueRange destinations) {
   SmallVector<bool> isClaim;
   for (auto [value, axes, destination] : llvm::zip_equal(output.getValues(), output.getAxes(), destinations)) {
     slices.push_back(build.slice(0, graph.getLoc(), destination, getNames(cast<ArrayAttr>(axes)), 0));
-    isClaim.push_back(claims.try_emplace(value, slices.back()).second);
+    isClaim.push_back(mayClaim(value, slices.back(), destination) && claims.try_emplace(value, slices.back()).second);
   }
   if (failed(emitRootsOf(graph.getBody().front())))
     return failure();

@@ -28,6 +28,9 @@ private:
   mlir::LogicalResult checkSlicing();
   /// Dimensions with more than one block, in the graph's order.
   llvm::SmallVector<StringAttr> getGridDims();
+  /// Whether `value` is well computed in `slice` of `destination`: accumulators of long rows are not, which every slice
+  /// of a loop reads and writes again.
+  bool mayClaim(Value value, const Tile &slice, Value destination);
   mlir::LogicalResult emitBlock(mlir::Block *block, mlir::ValueRange destinations);
   mlir::LogicalResult emitTemporal(spacemap::TemporalOp loop);
   /// The tensor with which a state or a collected result starts.

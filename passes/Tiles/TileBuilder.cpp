@@ -12,6 +12,10 @@ using namespace fusion;
 using namespace fusion::spacemap;
 using namespace fusion::tiles;
 
+static int64_t getElementBytes(Type type) {
+  return type.isIndex() ? sizeof(int64_t) : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
 TileBuilder::TileBuilder(GraphOp graph, const TilePlan &plan, TileCounts &counts)
     : graph(graph), plan(plan), counts(counts), builders{OpBuilder(graph), OpBuilder(graph)} {
   OpFoldResult zero = builders[0].getIndexAttr(0);
@@ -54,6 +58,15 @@ DimRange TileBuilder::makeRange(unsigned level, Location loc, StringAttr dim, in
 //===----------------------------------------------------------------------===//
 // Slices
 //===----------------------------------------------------------------------===//
+
+bool TileBuilder::isCutFromLongRows(RankedTensorType whole, StringAttr columns, unsigned level) {
+  constexpr int64_t kLongRowBytes = 1024;
+  int64_t length = whole.getShape().back();
+  if (!ShapedType::isDynamic(length) &&
+      (length == getStaticBound(columns, level) || length * getElementBytes(whole.getElementType()) <= kLongRowBytes))
+    return false;
+  return !getRange(columns, level).isWhole;
+}
 
 TileBuilder::SliceOperands TileBuilder::getSliceOperands(ArrayRef<StringAttr> axes, unsigned level) {
   SliceOperands operands;
@@ -112,7 +125,7 @@ Tile TileBuilder::makeScratch(unsigned level, Location loc, ArrayRef<StringAttr>
     return Tile{makeEmpty(level, loc, kept, elementType), kept, /*isScratch=*/true, level};
   SmallVector<OpFoldResult> bounds, sizes;
   bool isRagged = false;
-  int64_t bytes = elementType.isIndex() ? 8 : llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+  int64_t bytes = getElementBytes(elementType);
   for (StringAttr axis : kept) {
     const DimRange &range = getRange(axis, level);
     bounds.push_back(range.bound);

@@ -57,6 +57,10 @@ public:
   Tile getSource(spacemap::SourceOp source, unsigned level);
   /// The current part of `whole`, a tensor over all of `axes`.
   Tile slice(unsigned level, mlir::Location loc, Value whole, llvm::ArrayRef<StringAttr> axes, unsigned rangeLevel);
+  /// Whether the tiles of `whole`, whose last axis is `columns`, are pieces of long rows (over 1 KiB). Consecutive rows
+  /// of such a tile share neither pages nor, with power-of-two strides, cache sets: it is no place to work in
+  /// repeatedly.
+  bool isCutFromLongRows(mlir::RankedTensorType whole, StringAttr columns, unsigned level);
   /// The operands of a slice over `axes`: offsets, sizes and strides.
   struct SliceOperands {
     llvm::SmallVector<mlir::OpFoldResult> offsets, sizes, strides;

@@ -22,8 +22,6 @@ void KernelLowering::packOperands(MutableArrayRef<std::pair<Value, Tile>> leaves
                                   unsigned level) {
   // From this many rows on the copy is paid back: when it makes strided access contiguous, or only denser.
   constexpr int64_t kMinRowsToTranspose = 4, kMinRowsToCopy = 8;
-  // Rows farther apart than this do not share pages or cache sets well.
-  constexpr int64_t kLongRowBytes = 1024;
 
   AllToOneOp reduction = output.reduction;
   ArrayRef<StringAttr> axes = output.destination.axes;
@@ -59,11 +57,7 @@ void KernelLowering::packOperands(MutableArrayRef<std::pair<Value, Tile>> leaves
     auto source = leaves[side].first.getDefiningOp<SourceOp>();
     if (!pack || rows < kMinRowsToCopy || !source)
       return;
-    auto type = cast<RankedTensorType>(source.getInput().getType());
-    int64_t rowLength = type.getShape().back(), tileLength = build.getStaticBound(columns, level);
-    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    bool isLong = ShapedType::isDynamic(rowLength) || rowLength * bytes > kLongRowBytes;
-    if (isLong && rowLength != tileLength)
+    if (build.isCutFromLongRows(cast<RankedTensorType>(source.getInput().getType()), columns, level))
       right = getPacked(leaves[side].first, right, order, reduction.getLoc());
     return;
   }
