@@ -8,6 +8,7 @@
 #include "fusion/Runtime/Runtime.h"
 #include "fusion/Target/HostCpu.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/DynamicLibrary.h"
