@@ -472,6 +472,37 @@ TEST_F(Jit, WhatHasNoLoweringIsNamed) {
             "memory of any machine\n");
 }
 
+TEST_F(Jit, MachineCodeForEachLevel) {
+  // 64 x 64: vectors of every width fit.
+  const char *text = "func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
+                     "  %0 = arith.mulf %a, %a : tensor<64x64xf32>\n  %1 = arith.addf %0, %a : tensor<64x64xf32>\n"
+                     "  return %1 : tensor<64x64xf32>\n}";
+  for (auto [target, present, absent] : {std::tuple("generic", "%xmm", "%ymm"), std::tuple("avx2", "%ymm", "%zmm"),
+                                         std::tuple("avx512", "%zmm", "?")}) {
+    module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(bool(module));
+    CpuPipelineOptions pipeline;
+    pipeline.fuse = false;
+    pipeline.target = target;
+    PassManager passes(&context);
+    buildCpuCodegenPipeline(passes, pipeline);
+    ASSERT_TRUE(succeeded(passes.run(*module))) << diagnostics;
+    CompileOptions options;
+    options.target = target;
+    llvm::SmallString<0> assembly, object, again;
+    llvm::raw_svector_ostream assemblyStream(assembly), objectStream(object), againStream(again);
+    ASSERT_FALSE(bool(emitMachineCode(*module, options, MachineCode::Assembly, assemblyStream)));
+    EXPECT_TRUE(assembly.str().contains(present)) << target;
+    EXPECT_FALSE(assembly.str().contains(absent)) << target;
+    EXPECT_TRUE(assembly.str().contains("fusion_entry_main"));
+    ASSERT_FALSE(bool(emitMachineCode(*module, options, MachineCode::Object, objectStream)));
+    ASSERT_FALSE(bool(emitMachineCode(*module, options, MachineCode::Object, againStream)));
+    EXPECT_TRUE(object.str().starts_with("\x7f"
+                                         "ELF"));
+    EXPECT_EQ(object.str(), again.str());
+  }
+}
+
 TEST_F(Jit, UnknownTarget) {
   auto jit = compile("func.func @main() {\n  return\n}", "z80");
   ASSERT_FALSE(bool(jit));
