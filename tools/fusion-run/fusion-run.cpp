@@ -27,6 +27,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
@@ -127,8 +128,18 @@ private:
   /// After a failure: a line for it, unless a diagnostic has been printed.
   int failIn(llvm::Error error) {
     std::string text = llvm::toString(std::move(error));
-    if (!diagnostics.hasError())
-      mlir::emitError(mlir::FileLineColLoc::get(&context, inputName, 0, 0), text);
+    if (diagnostics.hasError())
+      return 2;
+    // The text of a failed assertion begins with its place.
+    mlir::Location location = mlir::UnknownLoc::get(&context);
+    llvm::SmallVector<llvm::StringRef> parts;
+    unsigned line = 0, column = 0;
+    if (llvm::Regex("^(.+):([0-9]+):([0-9]+): (.*)$").match(text, &parts) && !parts[2].getAsInteger(10, line) &&
+        !parts[3].getAsInteger(10, column)) {
+      location = mlir::FileLineColLoc::get(&context, parts[1], line, column);
+      text = parts[4].str();
+    }
+    mlir::emitError(location, text);
     return 2;
   }
 
@@ -275,6 +286,7 @@ int Runner::executeCpu(std::vector<HostArray> &results) {
   auto call = (*compiled)->prepare(entry, inputs);
   if (!call)
     return failIn(call.takeError());
+  phase = "running it: does it divide by zero or leave a tensor's bounds? --target=reference says where";
   fusion_rt_reset_memory_statistics();
   for (unsigned i = 0; i < repeatCount + (repeatCount > 1); ++i) {
     double start = now();
@@ -359,7 +371,7 @@ int Runner::run(llvm::StringRef model) {
   phase = "running the passes of --stage";
   if (int status = applyStage())
     return status;
-  phase = targetName == "cpu" ? "compiling or running it" : "interpreting it";
+  phase = targetName == "cpu" ? "compiling it" : "interpreting it";
   std::vector<HostArray> results;
   if (int status = targetName == "cpu" ? executeCpu(results) : executeReference(results))
     return status;
@@ -430,8 +442,7 @@ int main(int argc, char **argv) {
   if (recovery.RunSafely([&] { status = runner.run(model); }))
     return status;
   if (!diagnostics.hasError())
-    llvm::errs() << model << ": error: internal fault while " << runner.getPhase()
-                 << "; please report it with this file and the command line\n";
+    llvm::errs() << model << ": error: the process failed while " << runner.getPhase() << '\n';
   llvm::outs().flush();
   std::_Exit(2);
 }
