@@ -63,7 +63,40 @@ struct CPUVectorMath : fusion::impl::CPUVectorMathBase<CPUVectorMath> {
       rewrite(op);
   }
 
+  /// Classifications and the clamp, which LLVM 22 lowers neither for scalars nor for vectors; null for other ops.
+  static Value expandSimple(ImplicitLocOpBuilder &b, Operation *op) {
+    using Predicate = arith::CmpFPredicate;
+    if (auto clamp = dyn_cast<math::ClampFOp>(op))
+      return arith::MinimumFOp::create(
+          b, arith::MaximumFOp::create(b, clamp.getValue(), clamp.getMin(), clamp.getFastmath()).getResult(),
+          clamp.getMax(), clamp.getFastmath());
+    if (!isa<math::IsInfOp, math::IsNormalOp>(op))
+      return Value();
+    Value x = op->getOperand(0);
+    auto type = cast<FloatType>(getElementTypeOrSelf(x));
+    auto constant = [&](const APFloat &value) -> Value {
+      TypedAttr scalar = b.getFloatAttr(type, value);
+      if (auto vectorType = dyn_cast<VectorType>(x.getType()))
+        return arith::ConstantOp::create(b, DenseElementsAttr::get(vectorType, scalar));
+      return arith::ConstantOp::create(b, scalar);
+    };
+    Value size = math::AbsFOp::create(b, x);
+    Value infinity = constant(APFloat::getInf(type.getFloatSemantics()));
+    if (isa<math::IsInfOp>(op))
+      return arith::CmpFOp::create(b, Predicate::OEQ, size, infinity);
+    Value least = constant(APFloat::getSmallestNormalized(type.getFloatSemantics()));
+    Value finite = arith::CmpFOp::create(b, Predicate::OLT, size, infinity);
+    return arith::AndIOp::create(b, finite, arith::CmpFOp::create(b, Predicate::OGE, size, least).getResult());
+  }
+
   void rewrite(Operation *op) {
+    ImplicitLocOpBuilder simple(op->getLoc(), op);
+    if (Value value = expandSimple(simple, op)) {
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+      ++numExpanded;
+      return;
+    }
     auto type = dyn_cast<VectorType>(op->getResult(0).getType());
     if (!type || type.isScalable() || !isa<FloatType>(type.getElementType()))
       return;

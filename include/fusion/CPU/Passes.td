@@ -180,7 +180,8 @@ def CPUVectorMath : Pass<"fusion-cpu-vector-math", "::mlir::func::FuncOp"> {
   let description = [{
     `exp`, `exp2`, `expm1`, `log`, `log2`, `log10`, `log1p`, `tanh`, `erf`, `sin`, `cos`, `powf`, `fpowi` with a constant exponent, and `rsqrt` on vectors
     of f32 become arithmetic on whole vectors; so do `exp`, `exp2`, `log`, `tanh`, `erf` and `rsqrt` on vectors of f64. 16-bit
-    types are computed in f32. Functions that are not listed are called element by element. Scalar operations stay.
+    types are computed in f32. Functions that are not listed are called element by element. Scalar operations stay, but for
+    `clampf`, `isinf` and `isnormal`, for which LLVM 22 has no lowering.
   }];
   let statistics = [Statistic<"numExpanded", "num-expanded", "Number of operations expanded">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

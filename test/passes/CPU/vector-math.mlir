@@ -48,3 +48,16 @@ func.func @stay(%x: f32, %y: vector<4xf32>) -> (f32, vector<4xf32>) {
   %1 = math.atan2 %y, %y : vector<4xf32>
   return %0, %1 : f32, vector<4xf32>
 }
+
+// No lowering of LLVM 22 knows these, not even for scalars.
+// CHECK-LABEL: func.func @simple(
+// CHECK:         arith.maximumf
+// CHECK:         arith.minimumf
+// CHECK:         arith.cmpf oeq
+// CHECK-NOT:     math.clampf
+// CHECK-NOT:     math.isinf
+func.func @simple(%x: f32, %y: vector<4xf32>) -> (f32, vector<4xi1>) {
+  %0 = math.clampf %x to [%x, %x] : f32
+  %1 = math.isinf %y : vector<4xf32>
+  return %0, %1 : f32, vector<4xi1>
+}
