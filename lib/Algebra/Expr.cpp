@@ -56,6 +56,17 @@ void Expr::walk(llvm::function_ref<void(Expr)> function) const {
   visit(visit, node);
 }
 
+unsigned Expr::getTreeSize(unsigned limit) const {
+  llvm::DenseMap<const Node *, unsigned> sizes;
+  walk([&](Expr expr) {
+    unsigned size = 1;
+    for (unsigned i = 0; i < expr.size(); ++i)
+      size = std::min(limit, size + sizes.lookup(expr[i].get()));
+    sizes[expr.get()] = size;
+  });
+  return sizes.lookup(node);
+}
+
 bool Expr::contains(Role role) const {
   bool found = false;
   walk([&](Expr expr) { found |= expr.isLeaf(role); });
@@ -129,10 +140,13 @@ Expr ExprContext::equal(Expr a, Expr b) {
   return compare(arith::CmpIPredicateAttr::get(context, arith::CmpIPredicate::eq), a, b);
 }
 
+/// Whether constants of the type can be folded in double precision.
+static bool isFoldable(Type type) { return llvm::cast<FloatType>(type).getWidth() <= 64; }
+
 Expr ExprContext::cast(StringRef name, Expr a, Type type) {
   if (a.type() == type)
     return a;
-  if (a.isConstant() && a.isFloat() && isa<FloatType>(type))
+  if (a.isConstant() && a.isFloat() && isa<FloatType>(type) && isFoldable(a.type()) && isFoldable(type))
     return constant(a.constantValue(), type);
   // Widening and narrowing back is the identity.
   if (name == "arith.truncf" && a.isFloatCast() && !a.isNarrowing() && a[0].type() == type)
@@ -215,7 +229,7 @@ Expr ExprContext::simplify(ExprKind op, ArrayRef<Expr> operands) {
   if (!a.isFloat())
     return {};
   if (op == ExprKind::Neg) {
-    if (a.isConstant())
+    if (a.isConstant() && isFoldable(a.type()))
       return constant(-a.constantValue(), a.type());
     if (a.op() == ExprKind::Neg)
       return a[0];
@@ -225,7 +239,7 @@ Expr ExprContext::simplify(ExprKind op, ArrayRef<Expr> operands) {
     return {};
   Expr b = operands[1];
   // One operation in double precision, rounded to a narrower type, is correctly rounded.
-  if (a.isConstant() && b.isConstant()) {
+  if (a.isConstant() && b.isConstant() && isFoldable(a.type())) {
     double x = a.constantValue(), y = b.constantValue();
     switch (op) {
     case ExprKind::Add:
@@ -333,7 +347,7 @@ Expr ExprContext::advance(Expr expr) {
 static bool isPositiveReduction(const LeafFacts &facts, bool orZero) {
   if (facts.positive || (orZero && facts.notNegative))
     return true;
-  if (!facts.reducer || !facts.source)
+  if (facts.signsAreKnown || !facts.reducer || !facts.source)
     return false;
   switch (*facts.reducer) {
   case Reducer::Sum:

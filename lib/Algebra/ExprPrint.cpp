@@ -142,6 +142,11 @@ void Expr::print(raw_ostream &os) const {
 std::string Expr::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  print(os);
+  if (getTreeSize(129) <= 128) {
+    print(os);
+    return text;
+  }
+  os << "a function of ";
+  llvm::interleaveComma(leaves(), os, [&](Expr leaf) { leaf.print(os); });
   return text;
 }

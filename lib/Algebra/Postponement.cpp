@@ -261,7 +261,7 @@ std::optional<Monotone> stripMonotone(ExprContext &context, Expr e, llvm::functi
 
 std::optional<Postponed> fusion::algebra::postpone(ExprContext &context, Expr f, Reducer reducer,
                                                    llvm::function_ref<bool(Expr)> movable) {
-  if (!f.dependsOnState() || !f.isFloat())
+  if (!f.dependsOnState() || !f.isFloat() || f.getTreeSize() >= Expr::maxTreeSize)
     return std::nullopt;
   switch (reducer) {
   case Reducer::Sum: {

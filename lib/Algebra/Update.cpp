@@ -90,8 +90,8 @@ static bool breaksAtZero(Expr f, Expr state) {
   return breaks;
 }
 
-/// Whether each occurrence of the state `m` in `f` is in a difference of an element and its own bound, which is NaN where `m` is
-/// infinite because it has seen nothing finite.
+/// Whether each occurrence of the state `m` in `f` is in a difference of an element and its own bound, which is NaN
+/// where `m` is infinite because it has seen nothing finite.
 static bool occursInBoundedDifferencesOnly(Expr f, Expr m) {
   if (f == m)
     return false;
@@ -156,8 +156,8 @@ static void addGuards(ExprContext &context, Expr f, UpdatePlan &plan) {
 // Synthesis
 //===----------------------------------------------------------------------===//
 
-/// Whether a selection hides the states from some elements: where a state is NaN, or infinite because it has seen nothing, the
-/// reduction then depends on the condition.
+/// Whether a selection hides the states from some elements: where a state is NaN, or infinite because it has seen
+/// nothing, the reduction then depends on the condition.
 static bool hidesStates(Expr f) {
   bool found = false;
   f.walk([&](Expr inner) {
@@ -180,6 +180,8 @@ std::optional<UpdatePlan> fusion::algebra::synthesizeUpdate(ExprContext &context
     reason = text.str();
     return std::nullopt;
   };
+  if (f.getTreeSize() >= Expr::maxTreeSize)
+    return refuse("the expression is too large");
   if (!f.isFloat())
     return refuse("an integer reduction that depends on an earlier reduction has no update");
 

@@ -38,7 +38,8 @@ LeafFacts SpaceExprs::getSigns(Value space) {
       arguments.push_back(context.leaf(Role::Parameter, name, getElementType(operand), getSigns(operand)));
     }
     std::string ignored;
-    if (Expr expr = context.fromBody(map.getBody().front(), arguments, ignored)) {
+    Expr expr = context.fromBody(map.getBody().front(), arguments, ignored);
+    if (expr && expr.getTreeSize() < Expr::maxTreeSize) {
       facts.positive = isPositive(expr);
       facts.notNegative = isPositive(expr, /*orZero=*/true);
     }
@@ -58,6 +59,7 @@ LeafFacts SpaceExprs::getSigns(Value space) {
       break;
     }
   }
+  facts.signsAreKnown = true;
   signs[space] = facts;
   return facts;
 }

@@ -77,6 +77,8 @@ struct LeafFacts {
   bool positive = false;
   /// Not less than zero.
   bool notNegative = false;
+  /// Whether the two above are all that can be known, so that the source need not be asked.
+  bool signsAreKnown = false;
   /// The reducer, where the leaf is a reduction (`State`), else not set.
   std::optional<spacemap::Reducer> reducer;
   /// What that reduction reduces; null if not known. Over leaves of the same context.
@@ -137,6 +139,10 @@ public:
   bool contains(Role role) const;
   /// Whether it depends on an earlier reduction.
   bool dependsOnState() const { return contains(Role::State) || contains(Role::NextState); }
+  /// Number of nodes if the expression is written out, or `limit` if there are more. What recurs into operands refuses
+  /// large expressions first: a chain of n squares has 2^n.
+  unsigned getTreeSize(unsigned limit = maxTreeSize) const;
+  static constexpr unsigned maxTreeSize = 2048;
   /// Calls `function` once per distinct node, operands first.
   void walk(llvm::function_ref<void(Expr)> function) const;
   /// The distinct leaves in order of first use.
@@ -145,6 +151,7 @@ public:
   /// Prints in infix notation: `exp(x0 - d0) * x1`; a `NextState` has a prime: `d0'`. Float conversions are printed
   /// as calls: `f16(x0)`.
   void print(llvm::raw_ostream &os) const;
+  /// As printed; a large expression is only named as a function of its leaves.
   std::string str() const;
 
 private:

@@ -40,8 +40,8 @@ struct UpdatePlan {
   /// identity, the finite `getInfiniteStandIn` must stand for it in elements and updates, and afterwards `restore` must
   /// be applied.
   llvm::SmallVector<Expr> infiniteStates;
-  /// Positive states that stand as divisors but may be 0 at first, having seen nothing or only exp(-inf); 1 must stand for
-  /// them then.
+  /// Positive states that stand as divisors but may be 0 at first, having seen nothing or only exp(-inf); 1 must stand
+  /// for them then.
   llvm::SmallVector<Expr> zeroStates;
   /// Whether an old state at its identity may be replaced by the new state in the update (so that the quotient is 1)
   /// because the accumulated value is known to be at its own identity as long as that is so. If not, `update` guards
@@ -70,7 +70,8 @@ std::optional<UpdatePlan> synthesizeUpdate(ExprContext &context, Expr f, spacema
 /// failure with a text in `reason`: the condition, the point, both values. Independent of the synthesis.
 llvm::LogicalResult checkUpdate(ExprContext &context, const UpdatePlan &plan, std::string &reason, unsigned seed = 1);
 
-/// What stands for a state of `UpdatePlan::infiniteStates` at its identity: 0, or 1 where the state is a positive factor.
+/// What stands for a state of `UpdatePlan::infiniteStates` at its identity: 0, or 1 where the state is a positive
+/// factor.
 double getInfiniteStandIn(Expr state);
 
 /// The value of `reducer` on nothing (`-inf` for a maximum).

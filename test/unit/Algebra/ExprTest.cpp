@@ -74,6 +74,18 @@ TEST_F(AlgebraTest, KnowsSigns) {
       isPositive(unary(ExprKind::Rsqrt, context.add(reduction("q", Reducer::Sum, context.mul(x, x)), number(1)))));
 }
 
+TEST_F(AlgebraTest, LargeExpressionsAreRefusedQuickly) {
+  Expr e = context.sub(x, d);
+  for (unsigned i = 0; i < 60; ++i)
+    e = context.mul(e, e);
+  EXPECT_EQ(e.getTreeSize(), Expr::maxTreeSize);
+  EXPECT_EQ(e.str(), "a function of x, d");
+  std::string reason;
+  EXPECT_FALSE(synthesizeUpdate(context, e, Reducer::Sum, reason));
+  EXPECT_EQ(reason, "the expression is too large");
+  EXPECT_FALSE(postpone(context, e, Reducer::Sum, [](Expr) { return true; }));
+}
+
 static const char *const bodyText = R"(
   func.func @body(%a: f32, %b: f32, %i: i32) -> f32 {
     %c = arith.constant 2.0 : f32

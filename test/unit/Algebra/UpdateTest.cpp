@@ -137,7 +137,8 @@ TEST_F(Update, GuardsItselfWhereTheMaximumIsOfSomethingElse) {
 }
 
 TEST_F(Update, RefusesSelectionsThatHideStates) {
-  EXPECT_NE(update(context.select(less(v, w), exponential(), number(0))).find("it selects whether an earlier reduction matters"),
+  EXPECT_NE(update(context.select(less(v, w), exponential(), number(0)))
+                .find("it selects whether an earlier reduction matters"),
             std::string::npos);
 }
 

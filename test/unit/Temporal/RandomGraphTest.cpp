@@ -39,6 +39,7 @@ public:
     spaces.push_back(all);
     for (unsigned i = 0, count = pick(3); i < count; ++i)
       spaces.push_back(p.input(someDims(), "f64"));
+    numInputs = spaces.size();
     for (unsigned i = 0, count = 3 + pick(12); i < count; ++i)
       spaces.push_back(step(p));
     p.output(spaces.back());
@@ -67,6 +68,9 @@ private:
   Space some() {
     return spaces[pick(2) ? spaces.size() - 1 - pick(std::min<size_t>(3, spaces.size())) : pick(spaces.size())];
   }
+
+  /// Comparisons are of inputs: one of an element with its maximum would show how the maximum was rounded.
+  Space input() { return spaces[pick(numInputs)]; }
 
   Space step(GraphProgram &p) {
     switch (pick(16)) {
@@ -114,7 +118,7 @@ private:
       return p("math.rsqrt", {positive(p)});
     case 8: {
       Space a = some(), b = some();
-      Space c = p.map("arith.cmpf olt, %0, %1 : f64", {some(), some()}, "i1");
+      Space c = p.map("arith.cmpf olt, %0, %1 : f64", {input(), input()}, "i1");
       return p.map("arith.select %0, %1, %2 : f64", {c, a, pick(2) ? p.constant("0.0", "f64") : b}, "f64");
     }
     case 9:
@@ -153,6 +157,7 @@ private:
   std::mt19937_64 random;
   std::string names;
   std::vector<Space> spaces;
+  size_t numInputs = 1;
 };
 
 struct Counts {
