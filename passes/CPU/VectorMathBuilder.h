@@ -2,8 +2,8 @@
 //
 // Builds polynomial approximations of mathematical functions on vectors of f32 and f64. Internal to passes/CPU.
 //
-// Polynomials are minimax fits of the relative error over the reduced range, computed for this project; their errors and the
-// measured errors of the functions stand in docs/rationale/cpu-vectorize.md.
+// Polynomials are minimax fits of the relative error over the reduced range, computed for this project; their errors
+// and the measured errors of the functions stand in docs/rationale/cpu-vectorize.md.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 

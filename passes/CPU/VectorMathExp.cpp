@@ -23,7 +23,8 @@ Value VectorMathBuilder::constant(double value) {
 }
 
 Value VectorMathBuilder::integer(int64_t value) {
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(intType, b.getIntegerAttr(intType.getElementType(), value)));
+  return arith::ConstantOp::create(b,
+                                   DenseElementsAttr::get(intType, b.getIntegerAttr(intType.getElementType(), value)));
 }
 
 Value VectorMathBuilder::add(Value lhs, Value rhs) { return arith::AddFOp::create(b, lhs, rhs); }
@@ -85,17 +86,17 @@ VectorMathBuilder::Exponential VectorMathBuilder::reduceExp(Value x) {
   Value r = fma(number, constant(isDouble() ? -log2High64 : -log2High32), x);
   r = fma(number, constant(isDouble() ? -log2Low64 : -log2Low32), r);
   // exp(r) = 1 + r + r^2 q(r)
-  Value q = isDouble() ? polynomial(r, {0.500000000000001, 0.16666666666666674, 0.041666666666520948,
-                                        0.0083333333333221269, 0.0013888888948140007, 0.00019841269886836392,
-                                        2.4801486965350888e-05, 2.7557242059340425e-06, 2.7632791582662336e-07,
-                                        2.5110154340462048e-08})
-                       : polynomial(r, {0.499999934, 0.166665201, 0.0416683942, 0.00836878043, 0.00138144688});
+  Value q = isDouble()
+                ? polynomial(r, {0.500000000000001, 0.16666666666666674, 0.041666666666520948, 0.0083333333333221269,
+                                 0.0013888888948140007, 0.00019841269886836392, 2.4801486965350888e-05,
+                                 2.7557242059340425e-06, 2.7632791582662336e-07, 2.5110154340462048e-08})
+                : polynomial(r, {0.499999934, 0.166665201, 0.0416683942, 0.00836878043, 0.00138144688});
   return {fma(mul(r, r), q, r), n};
 }
 
 Value VectorMathBuilder::exp(Value x) {
-  // The lower bound is where 2^(n - 1) becomes 0. A gradual underflow would cost hundreds of cycles per vector, and masks make
-  // large negative arguments common.
+  // The lower bound is where 2^(n - 1) becomes 0. A gradual underflow would cost hundreds of cycles per vector, and
+  // masks make large negative arguments common.
   Exponential e = reduceExp(isDouble() ? clamp(x, -708.39, 710) : clamp(x, -87.3, 89));
   return mul(fma(e.p, constant(2), constant(2)), halfPower(e.n));
 }
@@ -104,12 +105,12 @@ Value VectorMathBuilder::exp2(Value x) {
   x = isDouble() ? clamp(x, -1022, 1024.5) : clamp(x, -126, 128.5);
   auto [number, n] = nearest(x, 1);
   Value r = sub(x, number);
-  Value q = isDouble() ? polynomial(r, {0.69314718055994529, 0.24022650695910133, 0.05550410866482007,
-                                        0.0096181291075938449, 0.0013333558146777318, 0.00015403530457494595,
-                                        1.5252733491336714e-05, 1.3215435076289905e-06, 1.0178199993732761e-07,
-                                        7.0738209771691693e-09, 4.4347546748407763e-10})
-                       : polynomial(r, {0.693147203, 0.240226479, 0.0555033216, 0.00961843857, 0.00133990034,
-                                        0.000153532657});
+  Value q = isDouble()
+                ? polynomial(r, {0.69314718055994529, 0.24022650695910133, 0.05550410866482007, 0.0096181291075938449,
+                                 0.0013333558146777318, 0.00015403530457494595, 1.5252733491336714e-05,
+                                 1.3215435076289905e-06, 1.0178199993732761e-07, 7.0738209771691693e-09,
+                                 4.4347546748407763e-10})
+                : polynomial(r, {0.693147203, 0.240226479, 0.0555033216, 0.00961843857, 0.00133990034, 0.000153532657});
   return mul(fma(q, add(r, r), constant(2)), halfPower(n));
 }
 
@@ -129,10 +130,10 @@ Value VectorMathBuilder::tanh(Value x) {
   // Near zero an odd polynomial, elsewhere 1 - 2 / (exp(2 |x|) + 1).
   Value z = mul(x, x);
   Value q = isDouble()
-                ? polynomial(z, {-0.33333333333333298, 0.13333333333326833, -0.053968253963878589,
-                                 0.021869488389101282, -0.0088632326527397984, 0.0035920925319232696,
-                                 -0.0014555459794499724, 0.00058845702783004406, -0.00023341266991433978,
-                                 8.3359980146349485e-05, -1.9520970072008723e-05})
+                ? polynomial(z, {-0.33333333333333298, 0.13333333333326833, -0.053968253963878589, 0.021869488389101282,
+                                 -0.0088632326527397984, 0.0035920925319232696, -0.0014555459794499724,
+                                 0.00058845702783004406, -0.00023341266991433978, 8.3359980146349485e-05,
+                                 -1.9520970072008723e-05})
                 : polynomial(z, {-0.333333308, 0.13333206, -0.0539467632, 0.0217007037, -0.0081773993, 0.00214296265});
   Value near = fma(mul(q, z), x, x);
   Exponential e = reduceExp(clamp(add(size, size), 0, isDouble() ? 44 : 20));

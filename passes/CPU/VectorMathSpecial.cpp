@@ -12,8 +12,8 @@ namespace fusion::cpu {
 
 Value VectorMathBuilder::erf(Value x) {
   if (!isDouble()) {
-    // An odd polynomial over the whole range in which the result is not +-1; in a centred variable, so that rounding errors
-    // stay small.
+    // An odd polynomial over the whole range in which the result is not +-1; in a centred variable, so that rounding
+    // errors stay small.
     double end = 3.92;
     Value bounded = clamp(x, -end, end);
     Value s = fma(mul(bounded, bounded), constant(2 / (end * end)), constant(-1));
@@ -24,19 +24,19 @@ Value VectorMathBuilder::erf(Value x) {
   }
   Value size = abs(x);
   Value z = mul(x, x);
-  Value near = mul(x, polynomial(z, {1.1283791670955126, -0.37612638903183748, 0.11283791670954857,
-                                     -0.026866170645072896, 0.0052239776247808749, -0.0008548326978742595,
-                                     0.00012055331036911085, -1.4925593507102268e-05, 1.6460972819481492e-06,
-                                     -1.6350025239598178e-07, 1.4657879901296016e-08, -1.1365666000861305e-09,
-                                     5.9452615298242053e-11}));
+  Value near =
+      mul(x, polynomial(z, {1.1283791670955126, -0.37612638903183748, 0.11283791670954857, -0.026866170645072896,
+                            0.0052239776247808749, -0.0008548326978742595, 0.00012055331036911085,
+                            -1.4925593507102268e-05, 1.6460972819481492e-06, -1.6350025239598178e-07,
+                            1.4657879901296016e-08, -1.1365666000861305e-09, 5.9452615298242053e-11}));
   // 1 - exp(-x^2) g(t) with t = (|x| - 2) / (|x| + 2).
   Value bounded = clamp(size, 1, 5.95);
   Value t = div(sub(bounded, constant(2)), add(bounded, constant(2)));
-  Value g = polynomial(t, {0.25539567631050575, -0.42718584741395838, 0.24165819424246676, -0.078978581015748395,
-                           0.0037328924041149839, 0.0069974617401773014, -0.00084714322576916613,
-                           -0.00098197697306267825, 4.3554707570919869e-05, 0.00017435646307351676,
-                           2.753169286954419e-05, -2.7487423703711056e-05, -1.3825576192016965e-05,
-                           9.4648252078997858e-07, 2.215114345463809e-06});
+  Value g =
+      polynomial(t, {0.25539567631050575, -0.42718584741395838, 0.24165819424246676, -0.078978581015748395,
+                     0.0037328924041149839, 0.0069974617401773014, -0.00084714322576916613, -0.00098197697306267825,
+                     4.3554707570919869e-05, 0.00017435646307351676, 2.753169286954419e-05, -2.7487423703711056e-05,
+                     -1.3825576192016965e-05, 9.4648252078997858e-07, 2.215114345463809e-06});
   Exponential e = reduceExp(mul(bounded, sub(constant(0), bounded)));
   Value tail = mul(mul(fma(e.p, constant(2), constant(2)), halfPower(e.n)), g);
   Value far = math::CopySignOp::create(b, sub(constant(1), tail), x);
@@ -62,8 +62,8 @@ Value VectorMathBuilder::sine(Value x, bool cosine) {
   s = fma(mul(s, z), r, r);
   Value c = polynomial(z, {0.0416666467, -0.00138873615, 2.44377308e-05});
   c = fma(mul(z, z), c, fma(z, constant(-0.5), constant(1)));
-  Value odd = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, arith::AndIOp::create(b, quadrant, integer(1)).getResult(),
-                                    integer(0));
+  Value odd = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                    arith::AndIOp::create(b, quadrant, integer(1)).getResult(), integer(0));
   Value sign = shiftLeft(arith::AndIOp::create(b, quadrant, integer(2)), 30);
   Value result = fromBits(arith::XOrIOp::create(b, bits(select(odd, c, s)), sign));
 
@@ -80,7 +80,8 @@ Value VectorMathBuilder::sine(Value x, bool cosine) {
     b.setInsertionPointToStart(loop.getBody());
     Value element = vector::ExtractOp::create(b, x, OpFoldResult(loop.getInductionVar()));
     Value exact = cosine ? math::CosOp::create(b, element).getResult() : math::SinOp::create(b, element).getResult();
-    Value inserted = vector::InsertOp::create(b, exact, loop.getRegionIterArgs()[0], OpFoldResult(loop.getInductionVar()));
+    Value inserted =
+        vector::InsertOp::create(b, exact, loop.getRegionIterArgs()[0], OpFoldResult(loop.getInductionVar()));
     scf::YieldOp::create(b, ValueRange{inserted});
     b.setInsertionPointAfter(loop);
     scf::YieldOp::create(b, loop.getResults());
@@ -151,7 +152,8 @@ Value VectorMathBuilder::fpowi(Value x, Value exponent) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value result = loop.getRegionIterArgs()[0], square = loop.getRegionIterArgs()[1], left = loop.getRegionIterArgs()[2];
+    Value result = loop.getRegionIterArgs()[0], square = loop.getRegionIterArgs()[1],
+          left = loop.getRegionIterArgs()[2];
     Value bit = arith::AndIOp::create(b, left, splatOf(1));
     Value isSet = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, splatOf(0));
     result = select(isSet, mul(result, square), result);

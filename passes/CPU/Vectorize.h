@@ -1,7 +1,7 @@
 //===- Vectorize.h - Kinds of vector loops ------------------------------------------------------------*- C++ -*-===//
 //
-// The emitters that `fusion-cpu-vectorize` chooses from. Each inserts code at the builder's position and returns failure,
-// without having inserted anything that has an effect, if the nest is not of its kind. Internal to passes/CPU.
+// The emitters that `fusion-cpu-vectorize` chooses from. Each inserts code at the builder's position and returns
+// failure, without having inserted anything that has an effect, if the nest is not of its kind. Internal to passes/CPU.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 

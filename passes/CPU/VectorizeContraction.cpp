@@ -1,9 +1,9 @@
 //===- VectorizeContraction.cpp - Sums of products in register tiles ----------------------------------------------===//
 //
-// C[batch, m, n] += A[batch, m, k] * B[batch, k, n] with any number of loops of each kind. A register tile is rows x vectors of
-// C; its accumulators are loaded once, carried through all reduction loops, and stored once. The panel of B that belongs to
-// the vectors is used by all rows before the next one is touched; it is copied to contiguous scratch memory if it is not
-// contiguous along n, has to be widened, or would be spread over too many pages.
+// C[batch, m, n] += A[batch, m, k] * B[batch, k, n] with any number of loops of each kind. A register tile is rows x
+// vectors of C; its accumulators are loaded once, carried through all reduction loops, and stored once. The panel of B
+// that belongs to the vectors is used by all rows before the next one is touched; it is copied to contiguous scratch
+// memory if it is not contiguous along n, has to be widened, or would be spread over too many pages.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -91,7 +91,8 @@ struct Tile {
 
 class ContractionEmitter {
 public:
-  ContractionEmitter(ImplicitLocOpBuilder &b, const LoopNest &nest, const VectorTarget &target, const Products &products)
+  ContractionEmitter(ImplicitLocOpBuilder &b, const LoopNest &nest, const VectorTarget &target,
+                     const Products &products)
       : b(b), nest(nest), target(target), products(products) {}
 
   LogicalResult plan();
@@ -191,9 +192,8 @@ LogicalResult ContractionEmitter::plan() {
   bool fewRows = m < 0 || rowsExtent().value_or(1 << 20) < 4;
   if (!right.unit(n)) {
     // Without rows to share a transposed copy, the reduction is better done along the lanes.
-    bool alongReduction = llvm::any_of(reduced, [&](unsigned loop) {
-      return right.unit(loop) && (left.unit(loop) || left.absent(loop));
-    });
+    bool alongReduction = llvm::any_of(
+        reduced, [&](unsigned loop) { return right.unit(loop) && (left.unit(loop) || left.absent(loop)); });
     if (fewRows && otherRows.empty() && alongReduction)
       return failure();
     packRight = true;
@@ -301,8 +301,8 @@ ContractionEmitter::Packed ContractionEmitter::allocate(const Access &access, co
   return packed;
 }
 
-/// Copies the part of a factor that starts at `offset` to its buffer, widened; `last` is how far the copy goes along the last
-/// loop. Afterwards `access` describes the buffer, and `factor` has nothing to widen.
+/// Copies the part of a factor that starts at `offset` to its buffer, widened; `last` is how far the copy goes along
+/// the last loop. Afterwards `access` describes the buffer, and `factor` has nothing to widen.
 void ContractionEmitter::pack(const Packed &packed, Access &access, Factor &factor, OpFoldResult last, Value offset) {
   Block body;
   body.addArguments({access.element, packed.access.element}, {b.getLoc(), b.getLoc()});
@@ -499,8 +499,8 @@ void ContractionEmitter::reduce(unsigned depth, Value leftOffset, Value rightOff
   }
   SmallVector<Value> columns;
   for (unsigned vector = 0; vector < tile.vectors; ++vector) {
-    Value loaded = loadVector(b, right, add(b, rightOffset, b.getIndexAttr(int64_t(vector) * lanes)),
-                              b.getIndexAttr(1), lanes, mask);
+    Value loaded = loadVector(b, right, add(b, rightOffset, b.getIndexAttr(int64_t(vector) * lanes)), b.getIndexAttr(1),
+                              lanes, mask);
     columns.push_back(widen(loaded, rightFactor.widen, type));
   }
   for (unsigned row = 0; row < tile.rows; ++row) {

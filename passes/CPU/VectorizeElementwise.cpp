@@ -1,8 +1,8 @@
 //===- VectorizeElementwise.cpp - Maps, broadcasts and reductions -------------------------------------------------===//
 //
 // One loop is chosen for the lanes. Loops absent from every reduced output stay inside, so that accumulators live in
-// registers; each operand is read, and each body op computed, at the outermost loop at which it is known, as a scalar if it does
-// not vary over the lanes.
+// registers; each operand is read, and each body op computed, at the outermost loop at which it is known, as a scalar
+// if it does not vary over the lanes.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -36,8 +36,8 @@ struct Reduction {
 /// Everything that is known at one place in the emitted nest; copied into each loop.
 struct State {
   DenseMap<Value, Lowered> values;
-  SmallVector<Value> ivs;     // per loop, null if not open
-  SmallVector<Value> offsets; // per access
+  SmallVector<Value> ivs;                          // per loop, null if not open
+  SmallVector<Value> offsets;                      // per access
   SmallVector<SmallVector<Value, 4>> accumulators; // per reduction
   unsigned parts;
   LaneMask mask;
@@ -78,9 +78,7 @@ private:
 
   bool isLaneLoop(unsigned position) const { return lanesLoop >= 0 && order[position] == unsigned(lanesLoop); }
   bool variesOverLanes(unsigned access) const { return lanesLoop >= 0 && !nest.accesses[access].absent(lanesLoop); }
-  Value yielded(unsigned access) const {
-    return nest.body->getTerminator()->getOperand(access - nest.numInputs);
-  }
+  Value yielded(unsigned access) const { return nest.body->getTerminator()->getOperand(access - nest.numInputs); }
 
   ImplicitLocOpBuilder &b;
   const LoopNest &nest;
@@ -88,12 +86,12 @@ private:
   int lanesLoop = -1;
   int lanesPosition = -1;
   unsigned lanes = 1;
-  SmallVector<unsigned> order;          // loops from the outermost to the innermost
+  SmallVector<unsigned> order; // loops from the outermost to the innermost
   SmallVector<Reduction> reductions;
-  SmallVector<unsigned> stored;         // outputs that vary over all loops
-  DenseSet<Operation *> combining;      // body ops that are part of a reduction's combination
-  DenseMap<Value, int> depth;           // position of the innermost loop a value depends on; -1: none
-  DenseSet<Value> varying;              // values that differ between lanes
+  SmallVector<unsigned> stored;           // outputs that vary over all loops
+  DenseSet<Operation *> combining;        // body ops that are part of a reduction's combination
+  DenseMap<Value, int> depth;             // position of the innermost loop a value depends on; -1: none
+  DenseSet<Value> varying;                // values that differ between lanes
   DenseMap<Operation *, Access> gathered; // memrefs that the body reads by itself
 };
 
@@ -119,7 +117,8 @@ bool ElementwiseEmitter::bodyIsElementwise() {
       return false;
     // Bits of a 16-bit float are lost where it is computed in f32.
     if (auto cast = dyn_cast<arith::BitcastOp>(op))
-      if (computeType(cast.getType()) != cast.getType() || computeType(cast.getIn().getType()) != cast.getIn().getType())
+      if (computeType(cast.getType()) != cast.getType() ||
+          computeType(cast.getIn().getType()) != cast.getIn().getType())
         return false;
   }
   return llvm::all_of(nest.body->getTerminator()->getOperands(), supported);
@@ -128,8 +127,8 @@ bool ElementwiseEmitter::bodyIsElementwise() {
 LogicalResult ElementwiseEmitter::classifyOutputs() {
   for (unsigned access = nest.numInputs; access < nest.accesses.size(); ++access) {
     BlockArgument argument = nest.body->getArgument(access);
-    bool complete = llvm::none_of(llvm::seq(nest.numLoops()),
-                                  [&](unsigned loop) { return nest.accesses[access].absent(loop); });
+    bool complete =
+        llvm::none_of(llvm::seq(nest.numLoops()), [&](unsigned loop) { return nest.accesses[access].absent(loop); });
     if (complete) {
       stored.push_back(access);
       continue;
@@ -145,14 +144,14 @@ LogicalResult ElementwiseEmitter::classifyOutputs() {
 }
 
 void ElementwiseEmitter::chooseLanes() {
-  // A loop is as good as the number of operands that are contiguous along it; strided operands cost a gather each. An operand
-  // that varies along few loops is read outside of the others and hardly counts.
+  // A loop is as good as the number of operands that are contiguous along it; strided operands cost a gather each. An
+  // operand that varies along few loops is read outside of the others and hardly counts.
   int64_t best = std::numeric_limits<int64_t>::min();
   for (unsigned loop = 0; loop < nest.numLoops(); ++loop) {
     int64_t score = 0;
     for (auto [index, access] : llvm::enumerate(nest.accesses)) {
-      unsigned present = llvm::count_if(llvm::seq(nest.numLoops()),
-                                        [&, &operand = access](unsigned l) { return !operand.absent(l); });
+      unsigned present =
+          llvm::count_if(llvm::seq(nest.numLoops()), [&, &operand = access](unsigned l) { return !operand.absent(l); });
       int64_t weight = (index < nest.numInputs ? 2 : 3) * (int64_t(1) << (3 * present));
       if (access.unit(loop))
         score += 2 * weight;
@@ -166,9 +165,8 @@ void ElementwiseEmitter::chooseLanes() {
       lanesLoop = loop;
     }
   }
-  bool narrow = llvm::any_of(nest.accesses, [&](const Access &access) {
-    return bitWidth(access.element) <= 32 && !access.absent(lanesLoop);
-  });
+  bool narrow = llvm::any_of(
+      nest.accesses, [&](const Access &access) { return bitWidth(access.element) <= 32 && !access.absent(lanesLoop); });
   lanes = target.lanes(narrow ? 32 : 64);
 }
 
@@ -542,7 +540,8 @@ void ElementwiseEmitter::emitOp(Operation *op, State &state) {
         isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
             arith::FloorDivSIOp>(op)) {
       auto type = cast<VectorType>(operands[1].getType());
-      Value one = arith::ConstantOp::create(b, DenseElementsAttr::get(type, b.getIntegerAttr(type.getElementType(), 1)));
+      Value one =
+          arith::ConstantOp::create(b, DenseElementsAttr::get(type, b.getIntegerAttr(type.getElementType(), 1)));
       operands[1] = arith::SelectOp::create(b, state.mask.lanes, operands[1], one);
     }
     SmallVector<Type> types;

@@ -64,8 +64,8 @@ static Type withElement(Type type, Type element) {
   return vectorType ? Type(vectorType.clone(element)) : element;
 }
 
-/// Rounds f32, scalar or vector, to the bits of bf16 with integer instructions; without AVX512-BF16, LLVM would call a function
-/// per element.
+/// Rounds f32, scalar or vector, to the bits of bf16 with integer instructions; without AVX512-BF16, LLVM would call a
+/// function per element.
 static Value roundToBF16(ImplicitLocOpBuilder &b, Value value) {
   Type type = withElement(value.getType(), b.getI32Type());
   auto constant = [&](int64_t bits) { return integerConstant(b, type, bits); };
@@ -163,7 +163,8 @@ static Value rawAddresses(ImplicitLocOpBuilder &b, const Access &access, Value o
   Value offsets = laneOffsets(b, stride, lanes);
   if (getElementTypeOrSelf(offsets).isIndex())
     offsets = arith::IndexCastOp::create(b, VectorType::get({lanes}, b.getI64Type()), offsets);
-  return LLVM::GEPOp::create(b, VectorType::get({lanes}, first.getType()), rawType(access.element), first, ValueRange{offsets});
+  return LLVM::GEPOp::create(b, VectorType::get({lanes}, first.getType()), rawType(access.element), first,
+                             ValueRange{offsets});
 }
 
 /// The values of raw integers.
@@ -233,16 +234,15 @@ Value gatherVector(ImplicitLocOpBuilder &b, const Access &access, Value offsets,
   }
   auto type = VectorType::get({lanes}, access.element);
   Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value loaded =
-      vector::GatherOp::create(b, type, access.flat, ValueRange{zero}, offsets, inside, zeros(b, type));
+  Value loaded = vector::GatherOp::create(b, type, access.flat, ValueRange{zero}, offsets, inside, zeros(b, type));
   return toCompute(b, loaded, access.element);
 }
 
 void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset, OpFoldResult stride,
                  const LaneMask &mask) {
   unsigned lanes = cast<VectorType>(value.getType()).getNumElements();
-  // LLVM 22 for AVX-512 makes a masked store of truncated integers whose mask is known to be one lane a store of the whole
-  // integer before truncation. So that case gets its own branch, which goes away where the count is known.
+  // LLVM 22 for AVX-512 makes a masked store of truncated integers whose mask is known to be one lane a store of the
+  // whole integer before truncation. So that case gets its own branch, which goes away where the count is known.
   if (mask.count && (isa<IntegerType>(access.element) || access.raw) && bitWidth(access.element) <= 32) {
     Value one = arith::ConstantIndexOp::create(b, 1);
     Value single = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, mask.count, one);

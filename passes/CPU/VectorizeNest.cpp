@@ -86,13 +86,13 @@ Access buildAccess(ImplicitLocOpBuilder &b, Value memref, ArrayRef<LinearIndex> 
   OpFoldResult offset = metadata.getConstifiedMixedOffset();
   SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
   // The extent is never read; only the address of an element is.
-  auto flatType = MemRefType::get({ShapedType::kDynamic}, access.element,
-                                  StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}),
-                                  type.getMemorySpace());
+  auto flatType =
+      MemRefType::get({ShapedType::kDynamic}, access.element,
+                      StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}), type.getMemorySpace());
   Value bound = arith::ConstantIndexOp::create(b, std::numeric_limits<int64_t>::max());
-  access.flat = memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(),
-                                                  OpFoldResult(materialize(b, offset)),
-                                                  ArrayRef<OpFoldResult>{bound}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  access.flat =
+      memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(), OpFoldResult(materialize(b, offset)),
+                                        ArrayRef<OpFoldResult>{bound}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   if (rawType(access.element)) {
     Value aligned = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
     OpFoldResult distance = multiply(b, offset, b.getIndexAttr(rawType(access.element).getWidth() / 8));
@@ -147,7 +147,8 @@ static LogicalResult addTerms(AffineExpr expr, int64_t factor, LinearIndex &inde
   if (binary.getKind() == AffineExprKind::Add)
     return success(succeeded(addTerms(binary.getLHS(), factor, index)) &&
                    succeeded(addTerms(binary.getRHS(), factor, index)));
-  if (auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS()); constant && binary.getKind() == AffineExprKind::Mul)
+  if (auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      constant && binary.getKind() == AffineExprKind::Mul)
     return addTerms(binary.getLHS(), factor * constant.getValue(), index);
   return failure();
 }

@@ -1,7 +1,7 @@
 //===- VectorizeNest.h - Loop nests over flat memory accesses -----------------------------------------*- C++ -*-===//
 //
-// The common form in which `fusion-cpu-vectorize` looks at a linalg op on memrefs: loops with extents, and per operand a
-// one-dimensional view with one stride per loop. Internal to passes/CPU.
+// The common form in which `fusion-cpu-vectorize` looks at a linalg op on memrefs: loops with extents, and per operand
+// a one-dimensional view with one stride per loop. Internal to passes/CPU.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -72,8 +72,8 @@ struct LinearIndex {
   bool isLoop() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0; }
 };
 
-/// Builds the views in front of `op`. Fails, without leaving IR, unless all indices are linear, each loop is the index of some
-/// operand, and all types are vector elements.
+/// Builds the views in front of `op`. Fails, without leaving IR, unless all indices are linear, each loop is the index
+/// of some operand, and all types are vector elements.
 llvm::FailureOr<LoopNest> buildLoopNest(mlir::ImplicitLocOpBuilder &b, mlir::linalg::GenericOp op);
 
 /// A view of `memref` at `indices`, one for each of its dimensions. `strides` of the result are those of the loops.
@@ -108,7 +108,8 @@ void storeScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access 
 mlir::Value loadVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset,
                        mlir::OpFoldResult stride, unsigned lanes, const LaneMask &mask = {});
 /// The elements at a vector of offsets (index).
-mlir::Value gatherVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offsets, const LaneMask &mask);
+mlir::Value gatherVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offsets,
+                         const LaneMask &mask);
 void storeVector(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset,
                  mlir::OpFoldResult stride, const LaneMask &mask = {});
 

@@ -15,9 +15,26 @@ namespace fusion::cpu {
 
 /// `acc = combine(acc, element)`, associative and commutative up to rounding.
 struct Combiner {
-  enum Kind { AddF, MulF, MaximumF, MinimumF, MaxNumF, MinNumF, SelectMaxF, SelectMinF, AddI, MulI, MaxSI, MinSI, MaxUI,
-              MinUI, And, Or, Xor } kind;
-  mlir::Value element;                        // in the body
+  enum Kind {
+    AddF,
+    MulF,
+    MaximumF,
+    MinimumF,
+    MaxNumF,
+    MinNumF,
+    SelectMaxF,
+    SelectMinF,
+    AddI,
+    MulI,
+    MaxSI,
+    MinSI,
+    MaxUI,
+    MinUI,
+    And,
+    Or,
+    Xor
+  } kind;
+  mlir::Value element;                         // in the body
   llvm::SmallVector<mlir::Operation *, 2> ops; // that make up the combination, the yielded one last
 };
 

@@ -1,7 +1,7 @@
 //===- VectorizeTranspose.cpp - Transposing copies ----------------------------------------------------------------===//
 //
-// A copy whose source is contiguous along one loop and whose destination is along another works on square blocks: vectors
-// are read along the source's loop, transposed in registers, and written along the destination's.
+// A copy whose source is contiguous along one loop and whose destination is along another works on square blocks:
+// vectors are read along the source's loop, transposed in registers, and written along the destination's.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ using namespace mlir;
 
 namespace fusion::cpu {
 
-/// Interleaves pieces of `size` elements of both vectors within blocks of `block` elements, from the lower or the upper half of
-/// each block: one unpack instruction.
+/// Interleaves pieces of `size` elements of both vectors within blocks of `block` elements, from the lower or the upper
+/// half of each block: one unpack instruction.
 static Value unpack(ImplicitLocOpBuilder &b, Value first, Value second, int64_t block, int64_t size, bool upper) {
   int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
   SmallVector<int64_t> mask;
