@@ -146,7 +146,7 @@ LogicalResult TemporalSlicer::makeReduction(unsigned index, SpaceEmitter &emitte
     // In the type of the reduction, which may be narrower.
     if (leaf.isFloat())
       old = context.toFloat(old, leaf.type());
-    replacements[leaf.get()] = getStandIn(other, old, /*isOld=*/true, context.next(leaf));
+    replacements[leaf.get()] = getStandIn(other, old, /*isOld=*/true, context.next(leaf), reduction.update.dominated);
   }
   Running &own = running[index];
   for (auto [position, state] : llvm::enumerate(reduction.update.states)) {
@@ -199,7 +199,7 @@ LogicalResult TemporalSlicer::makeReduction(unsigned index, SpaceEmitter &emitte
   emitter.setSpace(current, own.states.front());
   if (leaf && leaf.isFloat())
     current = context.toFloat(current, leaf.type());
-  Value standIn = emitter.emit(getStandIn(index, current, /*isOld=*/false, {}), resultDims);
+  Value standIn = emitter.emit(getStandIn(index, current), resultDims);
   if (!standIn)
     return op.emitOpError() << "cannot be sliced: what stands for it has no value";
   if (leaf)

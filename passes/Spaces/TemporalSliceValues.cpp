@@ -58,10 +58,7 @@ void TemporalSlicer::chooseStandIns(unsigned pass) {
     for (unsigned other : reduction.dependencies) {
       Expr leaf = getLeaf(other);
       StandIn &standIn = standIns[other];
-      if (llvm::is_contained(reduction.update.infiniteStates, leaf)) {
-        standIn.guardsIdentity = true;
-        standIn.dominated &= reduction.update.dominated;
-      }
+      standIn.guardsIdentity |= llvm::is_contained(reduction.update.infiniteStates, leaf);
       standIn.guardsZero |= llvm::is_contained(reduction.update.zeroStates, leaf);
       standIn.extrapolates |= reduction.update.kind == UpdatePlan::Kind::Polynomial && leaf.isFloat() &&
                               plan.reductions[other].getOp().getReducer() == Reducer::Sum;
@@ -91,8 +88,8 @@ Expr TemporalSlicer::getCount(unsigned index, unsigned state, bool isFinal) {
 }
 
 /// What stands for the reduction where `value` is its value. An old one that has seen nothing is replaced by `current`,
-/// what stands for it now.
-Expr TemporalSlicer::getStandIn(unsigned index, Expr value, bool isOld, Expr current) {
+/// what stands for it now; an infinite one only in updates for which it is `dominated` (see `UpdatePlan`).
+Expr TemporalSlicer::getStandIn(unsigned index, Expr value, bool isOld, Expr current, bool dominated) {
   const StandIn &standIn = standIns[index];
   Type type = value.type();
   Expr result = value;
@@ -110,8 +107,7 @@ Expr TemporalSlicer::getStandIn(unsigned index, Expr value, bool isOld, Expr cur
     result = context.select(context.equal(value, context.constant(0, type)), context.constant(1, type), result);
   if (standIn.guardsIdentity) {
     Expr identity = context.constant(getIdentity(plan.reductions[index].getOp().getReducer(), type));
-    Expr finite =
-        isOld && standIn.dominated ? current : context.constant(algebra::getInfiniteStandIn(getLeaf(index)), type);
+    Expr finite = isOld && dominated ? current : context.constant(algebra::getInfiniteStandIn(getLeaf(index)), type);
     result = context.select(context.equal(value, identity), finite, result);
   }
   return result;
@@ -209,7 +205,7 @@ Value TemporalSlicer::restore(unsigned index, Value final, ArrayRef<Value> state
         last = context.toFloat(last, leaf.type());
       StandIn saved = standIns[other];
       standIns[other].extrapolates = false;
-      replacements[leaf.get()] = getStandIn(other, last, /*isOld=*/false, {});
+      replacements[leaf.get()] = getStandIn(other, last);
       standIns[other] = saved;
     }
     Expr exact = context.substitute(formula, replacements);

@@ -14,7 +14,6 @@ namespace fusion::spacemap {
 /// right as long as the last is the true one (or is taken to it by `UpdatePlan::restore`).
 struct StandIn {
   bool guardsIdentity = false; ///< something finite for an infinite identity
-  bool dominated = true;       ///< see UpdatePlan
   bool guardsZero = false;     ///< 1 for 0
   bool extrapolates = false;   ///< a sum, scaled from the elements seen to all: a mean is that of what has been seen
 };
@@ -51,7 +50,8 @@ private:
 
   // Expressions.
   void chooseStandIns(unsigned pass);
-  algebra::Expr getStandIn(unsigned index, algebra::Expr value, bool isOld, algebra::Expr current);
+  algebra::Expr getStandIn(unsigned index, algebra::Expr value, bool isOld = false, algebra::Expr current = {},
+                           bool dominated = false);
   algebra::Expr toFloat(algebra::Expr indexLeaf, mlir::Type type);
   bool isCount(unsigned index, unsigned state);
   algebra::Expr getCount(unsigned index, unsigned state, bool isFinal);

@@ -432,6 +432,18 @@ TEST_F(Temporal, ExponentialBelowAnotherMaximum) {
   check(p, 'l', 2e-4);
 }
 
+TEST_F(Temporal, OneMaximumUnderTwoGuards) {
+  // The sum of exp(x - m) is 0 as long as m is -inf; that of exp(y - m) is not, and needs another guard.
+  GraphProgram p("m=3 l=9");
+  Space x = p.input("ml"), y = p.input("ml"), m = p.reduce(x, "l", "max");
+  p.output(p.reduce(exponential(p, x, m), "l", "sum"));
+  p.output(p.reduce(exponential(p, y, m), "l", "sum"));
+  inputs = randomInputs(p, 9, -1000, 1);
+  for (unsigned l = 0; l < 5; ++l)
+    inputs[0].setDouble(l, -infinity);
+  check(p, 'l', 2e-4);
+}
+
 TEST_F(Temporal, IntegersAndBooleans) {
   GraphProgram p("m=3 l=9");
   Space a = p.input("ml", "i64"), b = p.input("ml", "i1");
