@@ -2,8 +2,10 @@
 
 #include "Guard.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <pthread.h>
 #include <unistd.h>
 
 using namespace fusion::runtime;
@@ -12,6 +14,25 @@ namespace {
 thread_local Guard *innermost = nullptr;
 thread_local bool parallel = false;
 thread_local char lastError[maxMessage] = {};
+
+/// What must be left for kernels, whose scratch is on the stack, and for the run-time itself.
+constexpr uintptr_t stackReserve = 512 * 1024;
+
+/// The address that the stack of this thread must not grow below; 0 if the system does not tell.
+uintptr_t getStackLimit() {
+  uintptr_t limit = 0;
+#if defined(__linux__)
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    void *lowest = nullptr;
+    size_t size = 0;
+    if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
+      limit = reinterpret_cast<uintptr_t>(lowest) + std::min<uintptr_t>(stackReserve, size / 2);
+    pthread_attr_destroy(&attributes);
+  }
+#endif
+  return limit;
+}
 } // namespace
 
 void Failure::set(FusionStatus newStatus, const char *text) {
@@ -71,6 +92,8 @@ const char *fusion_rt_status_name(FusionStatus status) {
     return "out of memory";
   case FUSION_ASSERTION_FAILED:
     return "assertion failed";
+  case FUSION_STACK_EXHAUSTED:
+    return "stack exhausted";
   default:
     return "unknown status";
   }
@@ -90,6 +113,12 @@ void fusion_rt_assert_fail(const char *message) {
   std::fprintf(stderr, "fusion: %s (outside of a guarded call, this thread stops here)\n", message ? message : "");
   for (;;)
     pause();
+}
+
+void fusion_rt_check_stack(void) {
+  thread_local const uintptr_t limit = getStackLimit();
+  if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < limit)
+    raise(FUSION_STACK_EXHAUSTED, "the stack is exhausted: does the recursion of the program end?");
 }
 
 } // extern "C"

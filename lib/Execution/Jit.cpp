@@ -43,6 +43,7 @@ static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::LLJIT &jit) {
   add("fusion_rt_free", reinterpret_cast<void *>(fusion_rt_free));
   add("fusion_rt_parallel_for", reinterpret_cast<void *>(fusion_rt_parallel_for));
   add("fusion_rt_invoke", reinterpret_cast<void *>(fusion_rt_invoke));
+  add("fusion_rt_check_stack", reinterpret_cast<void *>(fusion_rt_check_stack));
   add("fusion_rt_assert_fail", reinterpret_cast<void *>(fusion_rt_assert_fail));
   size_t count = 0;
   const FusionSupportFunction *functions = fusion_rt_support_functions(&count);

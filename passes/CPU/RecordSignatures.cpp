@@ -43,6 +43,50 @@ std::string getFault(Type type) {
   return "";
 }
 
+/// Functions that can call themselves, through others or not.
+SmallVector<func::FuncOp> findRecursive(ModuleOp module, SymbolTable &symbols) {
+  llvm::MapVector<Operation *, SmallVector<Operation *>> callees;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    SmallVector<Operation *> &called = callees[function];
+    function.walk([&](func::CallOp call) {
+      if (Operation *callee = symbols.lookup(call.getCallee()))
+        called.push_back(callee);
+    });
+  }
+  SmallVector<func::FuncOp> result;
+  for (auto &[function, called] : callees) {
+    SmallVector<Operation *> pending(called);
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    while (!pending.empty()) {
+      Operation *next = pending.pop_back_val();
+      if (seen.insert(next).second)
+        if (auto it = callees.find(next); it != callees.end())
+          llvm::append_range(pending, it->second);
+    }
+    if (seen.contains(function))
+      result.push_back(cast<func::FuncOp>(function));
+  }
+  return result;
+}
+
+/// A recursion without end must not end the process: recursive functions check the stack first.
+void checkStack(ModuleOp module, ArrayRef<func::FuncOp> functions) {
+  if (functions.empty())
+    return;
+  constexpr StringLiteral name = "fusion_rt_check_stack";
+  OpBuilder builder(module.getContext());
+  auto check = module.lookupSymbol<func::FuncOp>(name);
+  if (!check) {
+    builder.setInsertionPointToStart(module.getBody());
+    check = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType({}, {}));
+    check.setPrivate();
+  }
+  for (func::FuncOp function : functions) {
+    builder.setInsertionPointToStart(&function.getBody().front());
+    func::CallOp::create(builder, function.getLoc(), check);
+  }
+}
+
 struct RecordSignatures : impl::CPURecordSignaturesBase<RecordSignatures> {
   using CPURecordSignaturesBase::CPURecordSignaturesBase;
 
@@ -72,6 +116,7 @@ struct RecordSignatures : impl::CPURecordSignaturesBase<RecordSignatures> {
 
     Builder builder(&getContext());
     SymbolTable symbols(getOperation());
+    SmallVector<func::FuncOp> recursive = findRecursive(getOperation(), symbols);
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       if (function.isExternal())
         continue;
@@ -94,6 +139,7 @@ struct RecordSignatures : impl::CPURecordSignaturesBase<RecordSignatures> {
         if (isa<TensorType>(function.getArgument(i).getType()))
           function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
     }
+    checkStack(getOperation(), recursive);
   }
 };
 

@@ -13,7 +13,8 @@ def CPURecordSignatures : Pass<"fusion-cpu-record-signatures", "::mlir::ModuleOp
     Sets `fusion.entry` and `fusion.signature` on every public function with a body: its name and its function type before
     lowering. The run-time checks the arguments of a call against it. Tensor arguments of public functions are marked as
     not writable, so that a program never changes its caller's arrays. Functions are renamed, so that one that is called
-    `exp` or `memcpy` is not taken for that of the C library.
+    `exp` or `memcpy` is not taken for that of the C library. Recursive functions first call `fusion_rt_check_stack`, which
+    ends the call when the stack is full.
 
     An unknown target, an unranked tensor, a buffer at a public function, or a tensor whose static size in bytes does not fit
     into 46 bits is an error.
@@ -72,7 +73,11 @@ def CPUPrepareBufferization : Pass<"fusion-cpu-prepare-bufferization", "::mlir::
     `tensor.empty`, `tensor.extract_slice` and `linalg.fill`. No CSE may run between this and bufferization.
 
     An operation on tensors that bufferization does not know is an error that names it.
+
+    Run-time extents that are negative, and slices that do not lie within their tensor, would overwrite memory: before each
+    such operation outside of kernels there is an assertion. Where an assertion fails the call ends with an error.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
 }
 
 //===--- On buffers -----------------------------------------------------------------------------------------------===//

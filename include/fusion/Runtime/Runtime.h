@@ -26,7 +26,13 @@ extern "C" {
 
 /* A plain int at the interface, so that generated code needs no enum layout. */
 typedef int32_t FusionStatus;
-enum { FUSION_OK = 0, FUSION_INVALID_ARGUMENT = 1, FUSION_OUT_OF_MEMORY = 2, FUSION_ASSERTION_FAILED = 3 };
+enum {
+  FUSION_OK = 0,
+  FUSION_INVALID_ARGUMENT = 1,
+  FUSION_OUT_OF_MEMORY = 2,
+  FUSION_ASSERTION_FAILED = 3,
+  FUSION_STACK_EXHAUSTED = 4,
+};
 
 /* Text of the last failure that a function of this interface returned on this thread; "" before any. The pointer is
    valid until the next failure on the same thread. */
@@ -48,6 +54,10 @@ FUSION_RT_EXPORT FusionStatus fusion_rt_invoke(void (*function)(void *), void *a
    to: the text goes to stderr and the thread is stopped for good. Entry points that the compiler emits are guarded, so
    this happens only to a host that calls an inner function by hand. */
 FUSION_RT_EXPORT void fusion_rt_assert_fail(const char *message);
+
+/* Called by generated code at the entry of recursive functions. Ends the call like a failed assertion, with
+   FUSION_STACK_EXHAUSTED, when little of the thread's stack is left. */
+FUSION_RT_EXPORT void fusion_rt_check_stack(void);
 
 /*===-- Parallel loops -------------------------------------------------------===*/
 

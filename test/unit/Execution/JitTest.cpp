@@ -316,6 +316,33 @@ TEST_F(Jit, NamesOfTheCLibraryAreFree) {
   }
 }
 
+TEST_F(Jit, RecursionWithoutEndEndsTheCall) {
+  auto jit = compile(R"(
+  func.func @main(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+    %x = arith.addf %a, %a : tensor<4xf32>
+    %r = call @other(%x, %n) : (tensor<4xf32>, index) -> tensor<4xf32>
+    %y = arith.addf %r, %a : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+  func.func private @other(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+    %c1 = arith.constant 1 : index
+    %m = arith.addi %n, %c1 : index
+    %r = call @main(%a, %m) : (tensor<4xf32>, index) -> tensor<4xf32>
+    return %r : tensor<4xf32>
+  })");
+  ASSERT_TRUE(bool(jit)) << llvm::toString(jit.takeError()) << diagnostics;
+  FusionMemoryStatistics before, after;
+  fusion_rt_memory_statistics(&before);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    llvm::SmallVector<HostArray> outputs;
+    llvm::Error error =
+        (*jit)->run("main", {make(ElementKind::F32, {4}), HostArray::scalar(ElementKind::Index, int64_t(0))}, outputs);
+    EXPECT_EQ(llvm::toString(std::move(error)), "the stack is exhausted: does the recursion of the program end?");
+  }
+  fusion_rt_memory_statistics(&after);
+  EXPECT_EQ(before.live_bytes, after.live_bytes);
+}
+
 TEST_F(Jit, FunctionsWithoutABody) {
   auto jit = compile("func.func private @missing(tensor<4xf32>) -> tensor<4xf32>\n"
                      "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
@@ -477,8 +504,8 @@ TEST_F(Jit, MachineCodeForEachLevel) {
   const char *text = "func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
                      "  %0 = arith.mulf %a, %a : tensor<64x64xf32>\n  %1 = arith.addf %0, %a : tensor<64x64xf32>\n"
                      "  return %1 : tensor<64x64xf32>\n}";
-  for (auto [target, present, absent] : {std::tuple("generic", "%xmm", "%ymm"), std::tuple("avx2", "%ymm", "%zmm"),
-                                         std::tuple("avx512", "%zmm", "?")}) {
+  for (auto [target, present, absent] :
+       {std::tuple("generic", "%xmm", "%ymm"), std::tuple("avx2", "%ymm", "%zmm"), std::tuple("avx512", "%zmm", "?")}) {
     module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(bool(module));
     CpuPipelineOptions pipeline;
