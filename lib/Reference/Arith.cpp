@@ -358,9 +358,8 @@ static void runIntegerToReal(const Instruction &instruction, Registers &register
   case ElementKind::F32:
     return convert(registers.get<float>(instruction.targets[0]), [](auto value) { return float(value); });
   default:
-    return convert(registers.get<float>(instruction.targets[0]), [&](auto value) {
-      return float(roundToType(double(value), instruction.targetType.kind));
-    });
+    return convert(registers.get<float>(instruction.targets[0]),
+                   [&](auto value) { return float(roundToType(double(value), instruction.targetType.kind)); });
   }
 }
 
@@ -453,9 +452,8 @@ static void runMulExtended(const Instruction &instruction, Registers &registers,
   int64_t *high = registers.get<int64_t>(instruction.targets[1]);
   unsigned width = instruction.sourceType.width;
   for (int64_t lane = 0; lane < n; ++lane) {
-    unsigned __int128 product = isSigned
-                                    ? (unsigned __int128)((__int128)a[lane] * b[lane])
-                                    : (unsigned __int128)zeroExtend(a[lane], width) * zeroExtend(b[lane], width);
+    unsigned __int128 product = isSigned ? (unsigned __int128)((__int128)a[lane] * b[lane])
+                                         : (unsigned __int128)zeroExtend(a[lane], width) * zeroExtend(b[lane], width);
     low[lane] = wrapInteger(int64_t(product), width);
     high[lane] = wrapInteger(int64_t(product >> width), width);
   }
@@ -485,12 +483,8 @@ bool reference::compileArith(mlir::Operation *op, ProgramBuilder &builder) {
     return false;
   bool toReal = resultType->isFloat(), fromReal = sourceType->isFloat(), fromDouble = sourceType->isDouble();
 
-  auto native = [&](auto functor) {
-    return builder.emit(op, getNativeKernel<decltype(functor), 2>(*resultType));
-  };
-  auto integer = [&](auto functor) {
-    return !toReal && builder.emit(op, runInteger<decltype(functor)>);
-  };
+  auto native = [&](auto functor) { return builder.emit(op, getNativeKernel<decltype(functor), 2>(*resultType)); };
+  auto integer = [&](auto functor) { return !toReal && builder.emit(op, runInteger<decltype(functor)>); };
   auto checked = [&](auto functor) {
     return !toReal && builder.emit(op, runChecked<decltype(functor)>, /*mayFail=*/true);
   };
@@ -529,12 +523,9 @@ bool reference::compileArith(mlir::Operation *op, ProgramBuilder &builder) {
       .Case([&](arith::MulSIExtendedOp) { return builder.emit(op, runMulExtended<true>); })
       .Case([&](arith::MulUIExtendedOp) { return builder.emit(op, runMulExtended<false>); })
       .Case([&](arith::CmpFOp compare) {
-        return builder.emit(op, fromDouble ? runCmpF<double> : runCmpF<float>, false,
-                            int64_t(compare.getPredicate()));
+        return builder.emit(op, fromDouble ? runCmpF<double> : runCmpF<float>, false, int64_t(compare.getPredicate()));
       })
-      .Case([&](arith::CmpIOp compare) {
-        return builder.emit(op, runCmpI, false, int64_t(compare.getPredicate()));
-      })
+      .Case([&](arith::CmpIOp compare) { return builder.emit(op, runCmpI, false, int64_t(compare.getPredicate())); })
       .Case([&](arith::SelectOp) {
         return builder.emit(op, resultType->isDouble() ? runSelect<double>
                                 : toReal               ? runSelect<float>

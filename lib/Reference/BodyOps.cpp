@@ -123,8 +123,8 @@ static void runAssert(const Instruction &instruction, Registers &registers, int6
   const int64_t *condition = registers.get<int64_t>(instruction.sources[0]);
   for (int64_t lane = 0; lane < n; ++lane)
     if (!condition[lane])
-      return registers.fail(instruction, "assertion failed: " +
-                                             llvm::cast<mlir::cf::AssertOp>(instruction.op).getMsg().str());
+      return registers.fail(instruction,
+                            "assertion failed: " + llvm::cast<mlir::cf::AssertOp>(instruction.op).getMsg().str());
 }
 
 static void runExtract(const Instruction &instruction, Registers &registers, int64_t n) {
@@ -136,9 +136,8 @@ static void runExtract(const Instruction &instruction, Registers &registers, int
     int64_t extent = tensor.shape[axis], stride = tensor.strides[axis];
     for (int64_t lane = 0; lane < n; ++lane) {
       if (uint64_t(index[lane]) >= uint64_t(extent))
-        return registers.fail(instruction, "index " + std::to_string(index[lane]) + " of axis " +
-                                               std::to_string(axis) + " is out of bounds: the extent is " +
-                                               std::to_string(extent));
+        return registers.fail(instruction, "index " + std::to_string(index[lane]) + " of axis " + std::to_string(axis) +
+                                               " is out of bounds: the extent is " + std::to_string(extent));
       offsets[lane] += index[lane] * stride;
     }
   }
@@ -163,9 +162,8 @@ bool reference::compileMisc(mlir::Operation *op, ProgramBuilder &builder) {
         builder.bind(index.getResult(), builder.getCoordinate(index.getDim()));
         return true;
       })
-      .Case([&](mlir::affine::AffineApplyOp apply) {
-        return emitAffineMap(op, builder, apply.getAffineMap(), nullptr);
-      })
+      .Case(
+          [&](mlir::affine::AffineApplyOp apply) { return emitAffineMap(op, builder, apply.getAffineMap(), nullptr); })
       .Case([&](mlir::affine::AffineMinOp min) {
         return emitAffineMap(op, builder, min.getAffineMap(), runIndex<Min, false>);
       })
@@ -182,8 +180,7 @@ bool reference::compileMisc(mlir::Operation *op, ProgramBuilder &builder) {
             indices.push_back(*reg);
         if (!tensor || !type || indices.size() != extract.getIndices().size())
           return false;
-        builder.bind(extract.getResult(),
-                     builder.emit(op, runExtract, indices, *type, *tensor, /*mayFail=*/true));
+        builder.bind(extract.getResult(), builder.emit(op, runExtract, indices, *type, *tensor, /*mayFail=*/true));
         return true;
       })
       .Case([&](mlir::tensor::DimOp dim) {

@@ -31,8 +31,7 @@ static mlir::LogicalResult runBranch(Machine &machine, mlir::Operation *op, mlir
 }
 
 static mlir::LogicalResult run(Machine &machine, mlir::func::CallOp call) {
-  auto function = machine.symbolTables.lookupNearestSymbolFrom<mlir::FunctionOpInterface>(
-      call, call.getCalleeAttr());
+  auto function = machine.symbolTables.lookupNearestSymbolFrom<mlir::FunctionOpInterface>(call, call.getCalleeAttr());
   if (!function)
     return call.emitOpError() << "calls '" << call.getCallee() << "', which is not a function";
   Values arguments, results;

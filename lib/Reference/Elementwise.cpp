@@ -39,9 +39,8 @@ static mlir::LogicalResult runOnTensors(Machine &machine, mlir::Operation *op, c
       return mlir::failure();
     if (const TensorValue *tensor = value->getTensor()) {
       if (hasShape && llvm::ArrayRef<int64_t>(nest.extents) != llvm::ArrayRef<int64_t>(tensor->shape))
-        return op->emitOpError() << "has operands of different shapes: "
-                                 << getTypeText(tensor->type.kind, nest.extents) << " and "
-                                 << getTypeText(tensor->type.kind, tensor->shape);
+        return op->emitOpError() << "has operands of different shapes: " << getTypeText(tensor->type.kind, nest.extents)
+                                 << " and " << getTypeText(tensor->type.kind, tensor->shape);
       nest.extents = tensor->shape;
       hasShape = true;
     }

@@ -201,8 +201,7 @@ Handled reference::runLinalgOp(Machine &machine, mlir::Operation *op) {
       .Case([&](linalg::IndexOp index) -> Handled {
         if (machine.walkedCoordinates.empty() || index.getDim() >= machine.walkedCoordinates.back().size())
           return std::nullopt;
-        return machine.set(op, index.getResult(),
-                           Scalar::makeIndex(machine.walkedCoordinates.back()[index.getDim()]));
+        return machine.set(op, index.getResult(), Scalar::makeIndex(machine.walkedCoordinates.back()[index.getDim()]));
       })
       .Case([&](linalg::LinalgOp structured) { return run(machine, structured); })
       .Default([](mlir::Operation *) { return std::nullopt; });

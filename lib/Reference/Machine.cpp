@@ -467,9 +467,8 @@ mlir::LogicalResult Machine::prepare(mlir::Operation *op, const Program &program
 // The entry
 //===----------------------------------------------------------------------===//
 
-mlir::LogicalResult fusion::interpret(mlir::ModuleOp module, llvm::StringRef entry,
-                                      llvm::ArrayRef<HostArray> arguments, llvm::SmallVectorImpl<HostArray> &results,
-                                      const ReferenceOptions &options) {
+mlir::LogicalResult fusion::interpret(mlir::ModuleOp module, llvm::StringRef entry, llvm::ArrayRef<HostArray> arguments,
+                                      llvm::SmallVectorImpl<HostArray> &results, const ReferenceOptions &options) {
   auto function = module.lookupSymbol<mlir::FunctionOpInterface>(entry);
   if (!function)
     return module.emitError() << "there is no function '" << entry << "'";
@@ -485,8 +484,8 @@ mlir::LogicalResult fusion::interpret(mlir::ModuleOp module, llvm::StringRef ent
     if (!elementType || (!tensorType && elementType != ScalarType::get(type)))
       return function.emitOpError() << "argument " << number << " of '" << entry << "' has type " << type
                                     << ", which the reference interpreter cannot hold";
-    bool fits = argument.getKind() == elementType->kind &&
-                argument.getRank() == (tensorType ? tensorType.getRank() : 0);
+    bool fits =
+        argument.getKind() == elementType->kind && argument.getRank() == (tensorType ? tensorType.getRank() : 0);
     for (int64_t axis = 0; fits && tensorType && axis < tensorType.getRank(); ++axis)
       fits = tensorType.isDynamicDim(axis) || tensorType.getDimSize(axis) == argument.getShape()[axis];
     if (!fits)

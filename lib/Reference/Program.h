@@ -3,8 +3,8 @@
 // The body of a linalg op, a `spacemap.map` or a `tensor.generate` runs once per element. Walking its operations each
 // time is slow, so it is compiled once to a register program whose instructions work on `maxLanes` elements at a time.
 //
-// A register holds one value per lane: floats of up to 32 bits as float (rounded to their type), f64 as double, integers
-// sign-extended as int64_t.
+// A register holds one value per lane: floats of up to 32 bits as float (rounded to their type), f64 as double,
+// integers sign-extended as int64_t.
 //
 //===------------------------------------------------------------------------===//
 
@@ -97,8 +97,8 @@ private:
 /// Lanes from and to memory: lane `l` is the element at `base + l * stride`, or at `base + offsets[l]`.
 void loadStrided(Registers &registers, unsigned target, const TensorValue &tensor, int64_t base, int64_t stride,
                  int64_t n);
-void loadGather(Registers &registers, unsigned target, const TensorValue &tensor, int64_t base,
-                const int64_t *offsets, int64_t n);
+void loadGather(Registers &registers, unsigned target, const TensorValue &tensor, int64_t base, const int64_t *offsets,
+                int64_t n);
 void storeStrided(Registers &registers, unsigned source, const TensorValue &tensor, int64_t base, int64_t stride,
                   int64_t n);
 void storeScatter(Registers &registers, unsigned source, const TensorValue &tensor, int64_t base,

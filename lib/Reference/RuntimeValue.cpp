@@ -206,8 +206,8 @@ void reference::copyElements(const TensorValue &source, const TensorValue &targe
   // The trailing axes that are contiguous on both sides are copied as a whole.
   int64_t run = 1;
   int64_t outer = rank;
-  while (outer > 0 && (source.shape[outer - 1] == 1 ||
-                       (source.strides[outer - 1] == run && target.strides[outer - 1] == run)))
+  while (outer > 0 &&
+         (source.shape[outer - 1] == 1 || (source.strides[outer - 1] == run && target.strides[outer - 1] == run)))
     run *= source.shape[--outer];
   Shape index(outer, 0);
   int64_t fromOffset = 0, toOffset = 0;

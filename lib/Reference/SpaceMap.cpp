@@ -1,7 +1,7 @@
 //===- SpaceMap.cpp - Space-mapping graphs at every stage -------------------===//
 //
-// A space is a tensor whose axes are the space's dimensions in their order, each of the extent of the current range: the
-// whole dimension, the current block or the current slice.
+// A space is a tensor whose axes are the space's dimensions in their order, each of the extent of the current range:
+// the whole dimension, the current block or the current slice.
 //
 //===------------------------------------------------------------------------===//
 
@@ -352,8 +352,8 @@ mlir::Region &Machine::getCombiner(mlir::Operation *op, unsigned reducer, mlir::
   region = std::make_unique<mlir::Region>();
   mlir::OpBuilder builder(op->getContext());
   mlir::Block *block = builder.createBlock(region.get(), {}, {type, type}, {op->getLoc(), op->getLoc()});
-  mlir::Value combined = createCombine(builder, op->getLoc(), Reducer(reducer), block->getArgument(1),
-                                       block->getArgument(0));
+  mlir::Value combined =
+      createCombine(builder, op->getLoc(), Reducer(reducer), block->getArgument(1), block->getArgument(0));
   YieldOp::create(builder, op->getLoc(), combined);
   return *region;
 }

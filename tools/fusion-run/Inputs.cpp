@@ -51,8 +51,9 @@ llvm::Expected<HostArray> fusion::generate(ElementKind kind, llvm::ArrayRef<int6
   bool isKnown = isRandom || name == "ones" || name == "zeros" || name == "iota" || name == "value";
   bool takesParameter = isRandom || name == "value";
   if (!isKnown || (!takesParameter && generator.contains(':')))
-    return createStringError("'" + generator + "' is none of random[:seed], positive[:seed], weights[:seed], ones, "
-                                               "zeros, iota, value:<number>");
+    return createStringError("'" + generator +
+                             "' is none of random[:seed], positive[:seed], weights[:seed], ones, "
+                             "zeros, iota, value:<number>");
   if (isRandom && generator.contains(':') && parameter.getAsInteger(10, state))
     return createStringError("'" + parameter + "' is not a seed: a non-negative integer is expected");
   llvm::Expected<HostArray> array = HostArray::create(kind, shape);
@@ -97,8 +98,9 @@ static llvm::Error parseType(StringRef text, ElementKind &kind, llvm::SmallVecto
   }
   std::optional<ElementKind> parsed = parseElementKind(rest);
   if (!parsed)
-    return createStringError("'" + rest + "' is no element type; f16, bf16, f32, f64, i1, i8, i16, i32, i64 and index "
-                                          "are");
+    return createStringError("'" + rest +
+                             "' is no element type; f16, bf16, f32, f64, i1, i8, i16, i32, i64 and index "
+                             "are");
   kind = *parsed;
   return llvm::Error::success();
 }

@@ -5,7 +5,8 @@
 //   random:7             the same of the argument's type, which must be static
 //   3.5                  a scalar (or a tensor of rank 0)
 //
-// Random numbers are the same on every machine: floats are uniform in [-1, 1) (`random`), in [0.5, 1.5) (`positive`) or in
+// Random numbers are the same on every machine: floats are uniform in [-1, 1) (`random`), in [0.5, 1.5) (`positive`) or
+// in
 // [-s, s) with s = 1 / sqrt(last extent) (`weights`), integers in [0, 8).
 //
 //===------------------------------------------------------------------------===//
@@ -18,8 +19,8 @@
 
 namespace fusion {
 
-/// The array that `spec` describes, for an argument (or a result, for expected files) of type `type`. The error does not
-/// name the argument.
+/// The array that `spec` describes, for an argument (or a result, for expected files) of type `type`. The error does
+/// not name the argument.
 llvm::Expected<HostArray> makeInput(llvm::StringRef spec, mlir::Type type);
 
 /// An array filled by `random:<seed>` and its like.

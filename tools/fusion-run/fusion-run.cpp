@@ -38,25 +38,28 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("fusion-run options");
 
 static cl::opt<std::string> modelFile(cl::Positional, cl::desc("<model.mlir>"), cl::cat(category));
-static cl::opt<std::string> entryName("entry", cl::desc("The function to run; main by default"),
-                                      cl::value_desc("name"), cl::cat(category));
+static cl::opt<std::string> entryName("entry", cl::desc("The function to run; main by default"), cl::value_desc("name"),
+                                      cl::cat(category));
 static cl::list<std::string> inputSpecs(
     "input",
     cl::desc("An argument, in their order: @file.npy, <type>=<generator> such as 8x128xf32=random:7, a generator "
-             "alone for a static argument (random, positive or weights[:seed], ones, zeros, iota, value:<number>), or a scalar"),
+             "alone for a static argument (random, positive or weights[:seed], ones, zeros, iota, value:<number>), or "
+             "a scalar"),
     cl::value_desc("spec"), cl::cat(category));
-static cl::list<std::string> expectedSpecs(
-    "expected", cl::desc("A result to compare with, in their order: @file.npy or what --input takes. 'reference' "
-                         "once compares all results with those of the reference interpreter"),
-    cl::value_desc("spec"), cl::cat(category));
+static cl::list<std::string>
+    expectedSpecs("expected",
+                  cl::desc("A result to compare with, in their order: @file.npy or what --input takes. 'reference' "
+                           "once compares all results with those of the reference interpreter"),
+                  cl::value_desc("spec"), cl::cat(category));
 static cl::list<std::string> outputFiles("output", cl::desc("A file to write a result to, in their order"),
                                          cl::value_desc("@file.npy"), cl::cat(category));
 static cl::opt<double> rtolOption("rtol", cl::desc("Relative tolerance; a default per element type, or the case's"),
                                   cl::init(-1), cl::cat(category));
 static cl::opt<double> atolOption("atol", cl::desc("Absolute tolerance; a default per element type, or the case's"),
                                   cl::init(-1), cl::cat(category));
-static cl::opt<std::string> targetName("target", cl::desc("cpu (compile and run, the default) or reference (interpret "
-                                                          "the text)"),
+static cl::opt<std::string> targetName("target",
+                                       cl::desc("cpu (compile and run, the default) or reference (interpret "
+                                                "the text)"),
                                        cl::init("cpu"), cl::cat(category));
 static cl::opt<std::string> cpuName("cpu", cl::desc("Instruction set for --target=cpu: host, generic, avx2, avx512"),
                                     cl::init("host"), cl::cat(category));
@@ -71,8 +74,7 @@ static cl::opt<std::string> caseDirectory("case",
                                           cl::value_desc("folder"), cl::cat(category));
 static cl::opt<bool> runsBench("bench", cl::desc("With --case: bench.mlir on random arguments of the bench shapes"),
                                cl::cat(category));
-static cl::opt<std::string> stagePipeline("stage",
-                                          cl::desc("A pass pipeline to run before the program is executed"),
+static cl::opt<std::string> stagePipeline("stage", cl::desc("A pass pipeline to run before the program is executed"),
                                           cl::value_desc("pipeline"), cl::cat(category));
 static cl::opt<bool> noFuse("no-fuse", cl::desc("Compile every operation by itself"), cl::cat(category));
 static cl::opt<bool> narrowF64("narrow-f64", cl::desc("Compute f64 islands of an f32 program in f32"),
@@ -434,8 +436,8 @@ int main(int argc, char **argv) {
   LineDiagnostics diagnostics(context, model);
   Runner runner(context, diagnostics);
   runner.testCase = std::move(testCase);
-  // MLIR's parser and passes may fail hard on malformed input after they have reported it (linalg.transpose does, in LLVM
-  // 22). What is left of the process is not sound after that: it says what it knows and ends.
+  // MLIR's parser and passes may fail hard on malformed input after they have reported it (linalg.transpose does, in
+  // LLVM 22). What is left of the process is not sound after that: it says what it knows and ends.
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
   int status = 2;

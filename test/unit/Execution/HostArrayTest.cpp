@@ -32,7 +32,8 @@ double decodeByApFloat(uint16_t bits, const llvm::fltSemantics &semantics) {
 
 TEST(HalfFloats, DecodeEveryPattern) {
   for (unsigned bits = 0; bits < 65536; ++bits) {
-    double half = decodeByApFloat(bits, llvm::APFloat::IEEEhalf()), brain = decodeByApFloat(bits, llvm::APFloat::BFloat());
+    double half = decodeByApFloat(bits, llvm::APFloat::IEEEhalf()),
+           brain = decodeByApFloat(bits, llvm::APFloat::BFloat());
     EXPECT_TRUE(std::isnan(half) ? std::isnan(decodeF16(bits)) : half == decodeF16(bits)) << bits;
     EXPECT_TRUE(std::isnan(brain) ? std::isnan(decodeBF16(bits)) : brain == decodeBF16(bits)) << bits;
     EXPECT_EQ(std::signbit(half), std::signbit(decodeF16(bits))) << bits;

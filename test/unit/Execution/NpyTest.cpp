@@ -52,9 +52,7 @@ TEST_F(Npy, RoundTrip) {
 TEST_F(Npy, DamagedFilesAreErrors) {
   auto array = llvm::cantFail(HostArray::create(ElementKind::F32, {3, 4}));
   std::string bytes = write(array);
-  auto parse = [](llvm::StringRef data) {
-    return parseNpy(llvm::MemoryBufferRef(data, "damaged"), ElementKind::F32);
-  };
+  auto parse = [](llvm::StringRef data) { return parseNpy(llvm::MemoryBufferRef(data, "damaged"), ElementKind::F32); };
   for (size_t length = 0; length < bytes.size(); ++length) {
     llvm::Expected<HostArray> read = parse(llvm::StringRef(bytes).take_front(length));
     ASSERT_FALSE(bool(read)) << length;
