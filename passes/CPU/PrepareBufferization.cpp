@@ -1,8 +1,12 @@
 //===- PrepareBufferization.cpp - One destination for each writer -----------===//
 
+#include "RunTimeBounds.h"
+
 #include "fusion/CPU/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -29,6 +33,7 @@ struct PrepareBufferization : impl::CPUPrepareBufferizationBase<PrepareBufferiza
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    assertBounds(getOperation());
 
     // In order, so that a chain is already made of new ops when it is itself part of another.
     SmallVector<OpOperand *> destinations;
