@@ -216,13 +216,29 @@ std::optional<Separation> fusion::algebra::separateSum(ExprContext &context, Exp
 // Quotients
 //===----------------------------------------------------------------------===//
 
+/// `h(d') - h(d)`, summand by summand: the difference of two large sums would cancel.
+static Expr difference(ExprContext &context, Expr h) {
+  switch (h.op()) {
+  case ExprKind::Neg:
+    return context.neg(difference(context, h[0]));
+  case ExprKind::Add:
+  case ExprKind::Sub:
+    if (h[0].dependsOnState() && h[1].dependsOnState())
+      return context.make(h.op(), {difference(context, h[0]), difference(context, h[1])});
+    break;
+  default:
+    break;
+  }
+  return context.sub(context.advance(h), h);
+}
+
 Expr fusion::algebra::quotient(ExprContext &context, Expr h) {
   if (!h.dependsOnState())
     return context.constant(1, h.type());
   switch (h.op()) {
   case ExprKind::Exp:
   case ExprKind::Exp2:
-    return context.make(h.op(), context.sub(context.advance(h[0]), h[0]));
+    return context.make(h.op(), difference(context, h[0]));
   case ExprKind::Mul: {
     Expr a = quotient(context, h[0]), b = quotient(context, h[1]);
     return a && b ? context.mul(a, b) : Expr();

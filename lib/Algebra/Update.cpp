@@ -38,8 +38,10 @@ static bool isBelow(Expr argument, Expr m) {
   case ExprKind::Sub: {
     bool has = false;
     argument[1].walk([&](Expr inner) { has |= inner == m; });
-    return has && isUpperBound(argument[1], argument[0]);
+    return (has && isUpperBound(argument[1], argument[0])) || isBelow(argument[0], m);
   }
+  case ExprKind::Add:
+    return isBelow(argument[0], m) || isBelow(argument[1], m);
   case ExprKind::Mul:
     return (isBelow(argument[0], m) && isPositive(argument[1])) || (isBelow(argument[1], m) && isPositive(argument[0]));
   case ExprKind::Div:
@@ -166,6 +168,42 @@ static bool hidesStates(Expr f) {
   return found;
 }
 
+/// Whether an exponent stays in range with the provisional values of the states wherever it does with the final ones: a
+/// difference with the bound of the very same value, logarithms, and what is bounded anyway.
+static bool isSafeExponent(Expr e) {
+  if (!e.dependsOnState() || isAtMostOne(e))
+    return true;
+  switch (e.op()) {
+  case ExprKind::Sub:
+    if (isUpperBound(e[1], e[0]) || isLowerBound(e[1], e[0]) || isUpperBound(e[0], e[1]) || isLowerBound(e[0], e[1]))
+      return true;
+    [[fallthrough]];
+  case ExprKind::Add:
+    return isSafeExponent(e[0]) && isSafeExponent(e[1]);
+  case ExprKind::Log:
+  case ExprKind::Log2:
+    return isPositive(e[0]);
+  case ExprKind::Mul:
+    return (isSafeExponent(e[0]) && !e[1].dependsOnState()) || (isSafeExponent(e[1]) && !e[0].dependsOnState());
+  case ExprKind::Div:
+    return isSafeExponent(e[0]) && !e[1].dependsOnState();
+  case ExprKind::Cast:
+    return e.isFloatCast() && isSafeExponent(e[0]);
+  default:
+    return false;
+  }
+}
+
+/// An exponential that may leave the range of floats for provisional states only; null if there is none.
+static Expr findUnsafeExponential(Expr f) {
+  Expr found;
+  f.walk([&](Expr inner) {
+    if ((inner.op() == ExprKind::Exp || inner.op() == ExprKind::Exp2) && !isSafeExponent(inner[0]))
+      found = inner;
+  });
+  return found;
+}
+
 double fusion::algebra::getInfiniteStandIn(Expr state) { return isPositive(state) ? 1 : 0; }
 
 std::optional<UpdatePlan> fusion::algebra::synthesizeUpdate(ExprContext &context, Expr f, Reducer reducer,
@@ -187,6 +225,9 @@ std::optional<UpdatePlan> fusion::algebra::synthesizeUpdate(ExprContext &context
 
   if (hidesStates(f))
     return refuse("no update for " + f.str() + ": it selects whether an earlier reduction matters");
+  if (Expr unsafe = findUnsafeExponential(f))
+    return refuse("no update for " + f.str() + ": " + unsafe.str() +
+                  " may overflow or vanish before the earlier reduction is known");
   // maxnum and minnum skip NaN; a NaN that comes by a state would be skipped in all elements, but not in an update.
   bool isOrder = reducer == Reducer::Max || reducer == Reducer::Min;
   if (reducer != Reducer::Sum && !isOrder)
