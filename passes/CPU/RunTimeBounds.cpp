@@ -57,6 +57,36 @@ struct Bounds {
     }
   }
 
+  void requireIndices(Value tensor, ValueRange indices) {
+    for (auto [axis, at] : llvm::enumerate(indices))
+      require(arith::CmpIPredicate::ult, at, asValue(tensor::getMixedSize(builder, loc, tensor, axis)));
+  }
+
+  /// The extents that `to` has and the type of `from` leaves open.
+  void requireCast(Value from, RankedTensorType to) {
+    auto type = dyn_cast<RankedTensorType>(from.getType());
+    for (int64_t axis = 0; type && axis < to.getRank(); ++axis)
+      if (type.isDynamicDim(axis) && !to.isDynamicDim(axis))
+        require(arith::CmpIPredicate::eq, asValue(tensor::getMixedSize(builder, loc, from, axis)),
+                index(to.getDimSize(axis)));
+  }
+
+  /// The extents of each group have the product that the extent of its source axis is.
+  void requireExpansion(tensor::ExpandShapeOp expand) {
+    SmallVector<OpFoldResult> shape = expand.getMixedOutputShape();
+    for (auto [axis, group] : llvm::enumerate(expand.getReassociationIndices())) {
+      Value product = index(1);
+      for (int64_t to : group) {
+        requireNotNegative(shape[to]);
+        product = builder.createOrFold<arith::MulIOp>(loc, product, asValue(shape[to]));
+      }
+      if (llvm::any_of(group, [&](int64_t to) { return isa<Value>(shape[to]); }) ||
+          expand.getSrcType().isDynamicDim(axis))
+        require(arith::CmpIPredicate::eq, product,
+                asValue(tensor::getMixedSize(builder, loc, expand.getSrc(), axis)));
+    }
+  }
+
   void emit(const Twine &message) {
     if (all && !matchPattern(all, m_One()))
       cf::AssertOp::create(builder, loc, all, ("'" + op->getName().getStringRef() + "' op " + message).str());
@@ -76,7 +106,9 @@ struct Bounds {
 void assertBounds(Operation *root) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    if (isa<tensor::EmptyOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(op) && mayEndCall(op))
+    if (isa<tensor::EmptyOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExtractOp, tensor::InsertOp,
+            tensor::CastOp, tensor::ExpandShapeOp>(op) &&
+        mayEndCall(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
@@ -91,6 +123,19 @@ void assertBounds(Operation *root) {
     } else if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
       bounds.requireSlice(slice.getDest(), slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides());
       bounds.emit("writes outside of its tensor");
+    } else if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+      bounds.requireIndices(extract.getTensor(), extract.getIndices());
+      bounds.emit("reads outside of its tensor");
+    } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+      bounds.requireIndices(insert.getDest(), insert.getIndices());
+      bounds.emit("writes outside of its tensor");
+    } else if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+      if (auto type = dyn_cast<RankedTensorType>(cast.getType()))
+        bounds.requireCast(cast.getSource(), type);
+      bounds.emit("does not fit the extents of its operand");
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      bounds.requireExpansion(expand);
+      bounds.emit("does not fit the extents of its operand");
     }
   }
 }

@@ -7,9 +7,9 @@
 
 namespace fusion {
 
-/// Asserts, before each `tensor.empty`, `tensor.extract_slice` and `tensor.insert_slice` under `root` that is outside of
-/// kernels, that its run-time extents are not negative and that the slice lies within its tensor. Nothing is emitted
-/// for what is static, nor for extents that are those of another tensor.
+/// Asserts, before each operation of the tensor dialect under `root` that is outside of kernels and could reach outside of
+/// its operands, that it does not: run-time extents are not negative, slices and elements lie within their tensors, casts
+/// and expansions fit. Nothing is emitted for what is static, nor for extents that are those of another tensor.
 void assertBounds(mlir::Operation *root);
 
 } // namespace fusion

@@ -9,6 +9,12 @@
 // RUN: fusion-run %s --entry=strided --input=iota --input=5 --input=0 --expected=reference
 // RUN: not fusion-run %s --entry=write --input=iota --input=1 --input=6 2>&1 | FileCheck %s --check-prefix=WRITE
 // RUN: fusion-run %s --entry=write --input=iota --input=1 --input=5 --expected=reference
+// RUN: not fusion-run %s --entry=element --input=6xf32=iota --input=6 2>&1 | FileCheck %s --check-prefix=ELEMENT
+// RUN: fusion-run %s --entry=element --input=6xf32=iota --input=5 --expected=reference
+// RUN: not fusion-run %s --entry=cast --input=6xf32=iota 2>&1 | FileCheck %s --check-prefix=CAST
+// RUN: fusion-run %s --entry=cast --input=8xf32=iota --expected=reference
+// RUN: not fusion-run %s --entry=expand --input=8xf32=iota --input=3 2>&1 | FileCheck %s --check-prefix=EXPAND
+// RUN: fusion-run %s --entry=expand --input=8xf32=iota --input=2 --expected=reference
 
 func.func @negative(%n: index) -> tensor<?xf32> {
   // NEGATIVE: bounds.mlir:[[#@LINE+1]]:8: {{.*}}'tensor.empty' op has a negative extent
@@ -40,4 +46,22 @@ func.func @write(%x: tensor<5x3xf32>, %from: index, %to: index) -> tensor<5x3xf3
     scf.yield %b : tensor<5x3xf32>
   }
   return %r : tensor<5x3xf32>
+}
+
+func.func @element(%x: tensor<?xf32>, %i: index) -> f32 {
+  // ELEMENT: bounds.mlir:[[#@LINE+1]]:8: {{.*}}'tensor.extract' op reads outside of its tensor
+  %r = tensor.extract %x[%i] : tensor<?xf32>
+  return %r : f32
+}
+
+func.func @cast(%x: tensor<?xf32>) -> tensor<8xf32> {
+  // CAST: bounds.mlir:[[#@LINE+1]]:8: {{.*}}'tensor.cast' op does not fit the extents of its operand
+  %r = tensor.cast %x : tensor<?xf32> to tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+func.func @expand(%x: tensor<?xf32>, %n: index) -> tensor<?x4xf32> {
+  // EXPAND: bounds.mlir:[[#@LINE+1]]:8: {{.*}}'tensor.expand_shape' op does not fit the extents of its operand
+  %r = tensor.expand_shape %x [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
 }
