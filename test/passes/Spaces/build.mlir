@@ -1,4 +1,4 @@
-// RUN: fusion-opt %s --split-input-file --spacemap-build --spacemap-merge-dims --canonicalize --cse --mlir-print-local-scope | FileCheck %s
+// RUN: fusion-opt %s --split-input-file --spacemap-build --canonicalize --cse --spacemap-merge-dims --canonicalize --cse --mlir-print-local-scope | FileCheck %s
 // RUN: fusion-opt %s --split-input-file --spacemap-build -o /dev/null
 
 // Unit axes, constant-0 maps and the reshapes around them are no dimensions.
