@@ -104,7 +104,7 @@ private:
   void collectOutputs() {
     llvm::SetVector<Value> values;
     for (Operator *op : group)
-      collectUses(op->op.getResult(0), op->op.getResult(0), values);
+      collectUses(op->op.getResult(0), values);
     for (Value value : values) {
       std::optional<TracedValue> traced = alignment.trace(value, group.front()->stage);
       // A reshape that the table cannot express stays outside, behind its operand. Tracing succeeded for operands of
@@ -114,7 +114,7 @@ private:
     }
   }
 
-  void collectUses(Value value, Value root, llvm::SetVector<Value> &values) {
+  void collectUses(Value value, llvm::SetVector<Value> &values) {
     for (OpOperand &use : value.getUses()) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
       auto it = user == use.getOwner() ? alignment.operators.find(user) : alignment.operators.end();
@@ -125,7 +125,7 @@ private:
           values.insert(operand.root);
       } else if (user == use.getOwner() && isReshape(user) && use.getOperandNumber() == 0 &&
                  alignment.trace(user->getResult(0), group.front()->stage)) {
-        collectUses(user->getResult(0), root, values);
+        collectUses(user->getResult(0), values);
       } else {
         values.insert(value);
       }

@@ -68,6 +68,7 @@ struct SlicePass : fusion::impl::SpaceMapSliceBase<SlicePass> {
 
   LogicalResult slice(GraphOp graph, const Target &machine) {
     FailureOr<Schedule> schedule;
+    llvm::DenseMap<StringAttr, FailureOr<TemporalPlan>> plans;
     KernelRemark remark;
     if (wantsRemarks(graph))
       remark = describeKernel(graph);
@@ -83,8 +84,9 @@ struct SlicePass : fusion::impl::SpaceMapSliceBase<SlicePass> {
       options.rank = rank;
       schedule = findSchedule(
           graph, machine, options,
-          [](GraphOp graph, StringAttr dim) {
-            FailureOr<TemporalPlan> plan = planTemporal(graph, dim);
+          [&](GraphOp graph, StringAttr dim) {
+            // A plan is checked once, and kept for the dimension that is chosen: block sizes do not invalidate it.
+            FailureOr<TemporalPlan> &plan = plans[dim] = planTemporal(graph, dim);
             return succeeded(plan) ? plan->numPasses : 0;
           },
           &reason);
@@ -105,7 +107,9 @@ struct SlicePass : fusion::impl::SpaceMapSliceBase<SlicePass> {
       remarkKernel(graph, remark);
       return success();
     }
-    FailureOr<TemporalPlan> plan = planTemporal(graph, schedule->temporal);
+    auto known = plans.find(schedule->temporal);
+    FailureOr<TemporalPlan> plan =
+        known != plans.end() ? std::move(known->second) : planTemporal(graph, schedule->temporal);
     if (succeeded(plan))
       remark.temporal = llvm::formatv("{0} at a time, {1}", schedule->step, plan->describe());
     if (failed(plan) || failed(applyTemporal(graph, *plan, schedule->step)))
