@@ -100,17 +100,26 @@ struct Message {
   int64_t getVolume() const;
 };
 
+/// Reductions: a box whose elements are held by the same ranks, ascending.
+struct Combination {
+  Box box;
+  std::vector<int64_t> holders;
+};
+
 struct RankPlan {
   /// One per peer, ascending; never to or from the rank itself.
   std::vector<Message> sends, receives;
-  /// Elements that the rank holds and needs.
+  /// Elements that the rank takes from itself.
   std::vector<Box> copies;
-  /// Needed, held by nobody.
+  /// Needed, held by nobody. A reduction leaves them alone.
   std::vector<Box> missing;
+  /// Reductions: what the rank needs and somebody holds. Each holder's message, or `copies`, has the boxes in this
+  /// order.
+  std::vector<Combination> combinations;
 };
 
 /// The message lists of `rank`. For a copy the received boxes, the copied and the missing ones are disjoint and make up
-/// what the rank needs. For a reduction those of one peer are disjoint.
+/// what the rank needs; for a reduction so do the combined and the missing ones.
 RankPlan planRank(const Exchange &exchange, int64_t rank, int64_t ranks);
 
 struct Traffic {
