@@ -1,5 +1,6 @@
 //===- Front.cpp - Pipelines from a program to a tile program ---------------===//
 
+#include "fusion/Normalize/Passes.h"
 #include "fusion/Pipelines/Pipelines.h"
 
 using namespace mlir;
@@ -7,8 +8,10 @@ using namespace mlir;
 namespace fusion {
 
 void buildToTilesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
-  if (!options.fuse)
+  if (!options.fuse) {
+    pm.addPass(createAssertBounds());
     return;
+  }
   buildNormalizePipeline(pm, options);
   buildSpacesPipeline(pm, options);
   buildTilesPipeline(pm, options);

@@ -4,6 +4,7 @@
 #include "fusion/CPU/Passes.h"
 #include "fusion/Normalize/Passes.h"
 #include "fusion/Pipelines/Pipelines.h"
+#include "fusion/Dist/Dist.h"
 #include "fusion/SpaceMap/SpaceMap.h"
 #include "fusion/Spaces/Passes.h"
 #include "fusion/Tiles/Passes.h"
@@ -20,7 +21,7 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
-  registry.insert<spacemap::SpaceMapDialect>();
+  registry.insert<dist::DistDialect, spacemap::SpaceMapDialect>();
 }
 
 void registerAllPasses() {

@@ -17,6 +17,8 @@ static void addCleanUp(OpPassManager &pm) {
 
 void buildNormalizePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
   addCleanUp(pm);
+  // While operations still have the names that messages give.
+  pm.addPass(createAssertBounds());
   pm.addPass(createGeneralize());
   pm.addPass(createDropDeadResults());
   pm.addPass(createDetachInits());
