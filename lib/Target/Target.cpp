@@ -1,6 +1,7 @@
 //===- Target.cpp - Machine descriptions ----------------------------------===//
 
 #include "fusion/Target/Target.h"
+#include "fusion/Target/GpuChip.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -38,19 +39,19 @@ static Target getHost(int64_t threads) {
   return target;
 }
 
-/// `flops` of all units together (f16 tensor cores), `memory` in bytes per second.
-static Target getGPU(llvm::StringRef name, int64_t units, int64_t sharedKiB, double flops, double memory) {
+/// What the scheduler knows of a chip. `sharedRate` and `blockRate` are guessed from the rate of the memory.
+static Target getGPU(llvm::StringRef name, const GpuChip &chip) {
   Target target;
   target.name = name.str();
   target.kind = Target::Kind::GPU;
-  target.units = units;
-  target.blockBytes = sharedKiB << 10;
-  // 64K 32-bit registers; a fifth is left for addresses and operands.
-  target.nearBytes = (256 << 10) * 4 / 5;
-  target.flops = flops / units;
-  target.memoryRate = memory;
-  target.sharedRate = 3 * memory / units;
-  target.blockRate = 10 * memory / units;
+  target.units = chip.units;
+  target.blockBytes = chip.sharedPerBlock;
+  // A fifth of the registers is left for addresses and operands.
+  target.nearBytes = 4 * gpuRegistersPerUnit * 4 / 5;
+  target.flops = chip.flops / chip.units;
+  target.memoryRate = name == "h200" ? 4.8e12 : chip.memoryRate;
+  target.sharedRate = 3 * target.memoryRate / chip.units;
+  target.blockRate = 10 * target.memoryRate / chip.units;
   target.launchSeconds = 5e-6;
   target.blockSeconds = 1e-6;
   return target;
@@ -59,13 +60,12 @@ static Target getGPU(llvm::StringRef name, int64_t units, int64_t sharedKiB, dou
 llvm::Expected<Target> fusion::getTarget(llvm::StringRef name, int64_t threads) {
   if (name == "cpu")
     return getHost(threads);
-  if (name == "v100")
-    return getGPU(name, 80, 96, 112e12, 0.9e12);
-  if (name == "a100")
-    return getGPU(name, 108, 163, 312e12, 1.55e12);
-  if (name == "h100")
-    return getGPU(name, 132, 227, 989e12, 3.35e12);
-  if (name == "h200")
-    return getGPU(name, 132, 227, 989e12, 4.8e12);
-  return llvm::createStringError("unknown target '" + name + "': accepted are cpu, v100, a100, h100 and h200");
+  llvm::Expected<GpuChip> chip = getGpuChip(name);
+  if (chip)
+    return getGPU(name, *chip);
+  llvm::consumeError(chip.takeError());
+  std::string chips;
+  for (const GpuChip &known : getGpuChips())
+    chips += ", " + known.name.str();
+  return llvm::createStringError("unknown target '" + name + "': accepted are cpu, v100, a100, h100, h200, b200" + chips);
 }

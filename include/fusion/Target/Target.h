@@ -39,8 +39,8 @@ struct Target {
   double launchSeconds = 0, blockSeconds = 0;
 };
 
-/// The description called `name`: `cpu` (this machine, all of its processors), `v100`, `a100`, `h100` or `h200`; on
-/// failure the error names what is accepted. `threads` overrides the number of units of a CPU where it is positive.
+/// The description called `name`: `cpu` (this machine, all of its processors), a GPU product (`v100`, `a100`, `h100`,
+/// `h200`, `b200`) or a chip of GpuChip.h (`sm_80`); on failure the error names what is accepted. `threads` overrides the number of units of a CPU where it is positive.
 llvm::Expected<Target> getTarget(llvm::StringRef name, int64_t threads = 0);
 
 } // namespace fusion

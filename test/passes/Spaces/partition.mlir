@@ -2,7 +2,7 @@
 // RUN: fusion-opt %s --split-input-file --spacemap-partition="target=a100 temporal=false" --mlir-print-local-scope | FileCheck %s --check-prefix=SPATIAL
 // RUN: fusion-opt %s --split-input-file --spacemap-partition=target=a100 -o /dev/null --remarks-filter-missed=spacemap --remark-policy=all 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: not fusion-opt %s --split-input-file --spacemap-partition=target=z80 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: error: unknown target 'z80': accepted are cpu, v100, a100, h100 and h200
+// TARGET: error: unknown target 'z80': accepted are cpu, v100, a100, h100, h200, b200, sm_70, sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100
 
 // A row of 2^17 columns is more than one block can hold: with temporal slicing the softmax stays one graph (the result
 // takes a second pass), without it each reduction is a kernel of its own.

@@ -22,7 +22,7 @@
 // UNKNOWN: error: 'spacemap.graph' op cannot be sliced as 'z=16': it has no dimension 'z'
 // NUMBER: error: 'spacemap.graph' op cannot be sliced as 'm=none': expected dim=extent with a positive extent
 // BOTH: error: 'spacemap.graph' op cannot be sliced along 'm' both spatially and temporally
-// TARGET: error: unknown target 'cpu9': accepted are cpu, v100, a100, h100 and h200
+// TARGET: error: unknown target 'cpu9': accepted are cpu, v100, a100, h100, h200, b200, sm_70, sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100
 func.func @attention(%q: tensor<64x64xf32>, %k: tensor<1024x64xf32>, %v: tensor<1024x64xf32>) -> tensor<64x64xf32> {
   %0 = spacemap.graph dims [m = 64, l = 1024, k = 64, n = 64]
       ins(%a = %q, %b = %k, %c = %v : tensor<64x64xf32>, tensor<1024x64xf32>, tensor<1024x64xf32>) {

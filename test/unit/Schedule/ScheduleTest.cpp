@@ -216,7 +216,7 @@ TEST_F(ScheduleTest, UnknownTargetNamesTheKnownOnes) {
   llvm::Expected<Target> target = getTarget("b200x");
   ASSERT_FALSE(bool(target));
   EXPECT_EQ(llvm::toString(target.takeError()),
-            "unknown target 'b200x': accepted are cpu, v100, a100, h100 and h200");
+            "unknown target 'b200x': accepted are cpu, v100, a100, h100, h200, b200, sm_70, sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100");
 }
 
 /// On random chains, the rule over mappings equals the intersection of the dimensions of all non-input spaces.
