@@ -1,12 +1,10 @@
 //===- PrepareBufferization.cpp - One destination for each writer -----------===//
 
-#include "RunTimeBounds.h"
-
 #include "fusion/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -33,7 +31,8 @@ struct PrepareBufferization : impl::CPUPrepareBufferizationBase<PrepareBufferiza
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    assertBounds(getOperation());
+
+    reshapeOpenExpansions();
 
     // In order, so that a chain is already made of new ops when it is itself part of another.
     SmallVector<OpOperand *> destinations;
@@ -60,6 +59,28 @@ struct PrepareBufferization : impl::CPUPrepareBufferizationBase<PrepareBufferiza
     for (Operation *op : llvm::reverse(ops))
       if (op->use_empty() && op->getNumResults() == 1)
         op->erase();
+  }
+
+  /// LLVM 22 cannot lower an expansion with two run-time extents in one group; it crashes.
+  void reshapeOpenExpansions() {
+    SmallVector<tensor::ExpandShapeOp> expansions;
+    getOperation().walk([&](tensor::ExpandShapeOp op) {
+      bool isOpen = llvm::any_of(op.getReassociationIndices(), [&](ArrayRef<int64_t> group) {
+        return llvm::count_if(group, [&](int64_t axis) { return op.getResultType().isDynamicDim(axis); }) > 1;
+      });
+      if (isOpen)
+        expansions.push_back(op);
+    });
+    for (tensor::ExpandShapeOp op : expansions) {
+      OpBuilder builder(op);
+      SmallVector<Value> extents = llvm::map_to_vector(op.getMixedOutputShape(), [&](OpFoldResult extent) {
+        return getValueOrCreateConstantIndexOp(builder, op.getLoc(), extent);
+      });
+      Value shape = tensor::FromElementsOp::create(builder, op.getLoc(), extents);
+      op.replaceAllUsesWith(
+          tensor::ReshapeOp::create(builder, op.getLoc(), op.getResultType(), op.getSrc(), shape).getResult());
+      op.erase();
+    }
   }
 
   /// A tensor of nothing but `tensor.empty`, slices of it and a fill: cheaper made again than copied.

@@ -1,9 +1,10 @@
 //===- VectorizeContraction.cpp - Sums of products in register tiles ----------------------------------------------===//
 //
 // C[batch, m, n] += A[batch, m, k] * B[batch, k, n] with any number of loops of each kind. A register tile is rows x
-// vectors of C; its accumulators are loaded once, carried through all reduction loops, and stored once. The panel of B
-// that belongs to the vectors is used by all rows before the next one is touched; it is copied to contiguous scratch
-// memory if it is not contiguous along n, has to be widened, or would be spread over too many pages.
+// vectors of C; its accumulators are loaded once, carried through all reduction loops, and stored once. A few rows of A
+// stay in the nearest cache while all of B passes. Where B is not contiguous along n, has to be widened, or would be
+// spread over too many pages, the panel of B that belongs to the vectors is copied to scratch memory instead, and all
+// rows use it before the next one is made.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -115,9 +116,22 @@ private:
   void forEach(ArrayRef<unsigned> loops, SmallVector<Value> offsets, llvm::function_ref<void(ValueRange)> body);
   SmallVector<Value> at(ValueRange offsets, unsigned loop, Value iv);
 
-  void panels(ValueRange offsets);
-  void panel(ValueRange offsets, unsigned vectors, Value count);
-  void rowTiles(ValueRange offsets, unsigned vectors, const LaneMask &mask);
+  /// The vectors of a panel of columns; `count` is set if they are the first lanes of the last vector only.
+  struct Panel {
+    unsigned vectors;
+    Value count;
+    LaneMask mask;
+  };
+  using PanelBody = llvm::function_ref<void(ValueRange offsets, const Panel &panel)>;
+
+  void batchEntry(ValueRange offsets);
+  void forEachPanel(ValueRange offsets, PanelBody body);
+  void packPanel(SmallVectorImpl<Value> &offsets, const Panel &panel);
+  void forEachRowTile(ValueRange offsets, llvm::function_ref<void(ValueRange, unsigned)> body);
+  /// The mask of vector `vector` of a panel.
+  static LaneMask maskOf(const Tile &tile, unsigned vector, const LaneMask &mask) {
+    return vector + 1 == tile.vectors ? mask : LaneMask();
+  }
   void tile(ValueRange offsets, Tile tile, const LaneMask &mask);
   void reduce(unsigned depth, Value leftOffset, Value rightOffset, Tile tile, const LaneMask &mask,
               SmallVector<Value> &accumulators);
@@ -138,6 +152,7 @@ private:
   Type type; // of the accumulators
   unsigned lanes = 0;
   bool packRight = false, packLeft = false;
+  bool panelsOutside = false; // all rows pass before the next panel of B is touched
   Packed leftPacked, rightPacked;
   unsigned fullVectors = 1;       // of the main panels
   SmallVector<unsigned> rowSteps; // heights of the register tiles, in the order in which they are tried
@@ -209,13 +224,20 @@ LogicalResult ContractionEmitter::plan() {
     bool far = llvm::any_of(reduced, [&](unsigned loop) {
       std::optional<int64_t> stride = getConstantIntValue(right.strides[loop]);
       std::optional<int64_t> extent = getConstantIntValue(nest.extents[loop]);
-      return present(rightFactor.access, loop) && (!stride || *stride * bitWidth(right.element) / 8 >= 1024) &&
+      return present(rightFactor.access, loop) && (!stride || *stride * bitWidth(right.element) / 8 > 2048) &&
              extent.value_or(1 << 20) > 64;
     });
     packRight = far;
   }
+  // All of B passes for each few rows, so it has to stay in a cache of the core.
+  constexpr int64_t kStaysInCache = 512 << 10;
+  int64_t rightBytes = bitWidth(right.element) / 8;
+  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
+    if (present(rightFactor.access, loop) && !llvm::is_contained(batch, loop))
+      rightBytes *= getConstantIntValue(nest.extents[loop]).value_or(1 << 10);
+  panelsOutside = packRight || rightBytes > kStaysInCache;
   std::optional<int64_t> columns = getConstantIntValue(nest.extents[n]);
-  packLeft = bitWidth(left.element) < bitWidth(type) && m >= 0 && columns.value_or(1 << 20) > 2 * fullVectors * lanes;
+  packLeft = bitWidth(left.element) < bitWidth(type) && m >= 0 && columns.value_or(1 << 20) > fullVectors * lanes;
   return success();
 }
 
@@ -223,15 +245,19 @@ void ContractionEmitter::chooseTiles() {
   // All registers but those for the vectors of B and for the element of A.
   unsigned registers = target.registers;
   std::optional<int64_t> rows = rowsExtent(), columns = getConstantIntValue(nest.extents[n]);
-  unsigned height = registers >= 32 ? 12 : 6;
-  fullVectors = 2;
-  if (columns && *columns <= lanes)
-    fullVectors = 1;
+  bool isWide = registers >= 32;
+  int64_t needed = columns ? llvm::divideCeil(*columns, lanes) : 1 << 20;
+  // Many vectors for few rows: each element of A is then loaded for as many products as possible.
+  fullVectors = isWide ? 4 : 2;
+  if (isWide && needed > 4 && needed % 4 == 1 && needed % 3 != 1)
+    fullVectors = 3;
+  fullVectors = std::min<int64_t>(fullVectors, needed);
+  unsigned height = isWide ? 24 / std::max(fullVectors, 2u) : 6;
   if (rows && *rows <= 3) {
     height = *rows;
-    fullVectors = registers >= 32 ? 8 : 4;
-    while (fullVectors > 1 && (height * fullVectors + fullVectors + 1 > registers ||
-                               (columns && int64_t(fullVectors - 1) * lanes >= *columns)))
+    fullVectors = isWide ? 8 : 4;
+    while (fullVectors > 1 &&
+           (height * fullVectors + fullVectors + 1 > registers || int64_t(fullVectors) - 1 >= needed))
       fullVectors /= 2;
   } else if (rows && *rows < height) {
     height = *rows;
@@ -246,9 +272,9 @@ void ContractionEmitter::chooseTiles() {
     addStep(4);
     addStep(1);
   } else if (int64_t rest = *rows % height) {
-    if (rest >= 4) {
-      addStep(4);
-      rest %= 4;
+    if (rest > 6) {
+      addStep(6);
+      rest %= 6;
     }
     if (rest)
       addStep(rest);
@@ -380,13 +406,13 @@ void ContractionEmitter::emit() {
   SmallVector<Value> offsets;
   for (const Access &access : nest.accesses)
     offsets.push_back(access.offset ? access.offset : arith::ConstantIndexOp::create(b, 0).getResult());
-  forEach(batch, offsets, [&](ValueRange batchOffsets) { panels(batchOffsets); });
+  forEach(batch, offsets, [&](ValueRange batchOffsets) { batchEntry(batchOffsets); });
   for (const Packed &packed : {leftPacked, rightPacked})
     if (packed.buffer)
       memref::DeallocOp::create(b, packed.buffer);
 }
 
-void ContractionEmitter::panels(ValueRange offsets) {
+void ContractionEmitter::batchEntry(ValueRange offsets) {
   Access wholeLeft = left;
   Factor wholeFactor = leftFactor;
   SmallVector<Value> starts(offsets);
@@ -394,58 +420,92 @@ void ContractionEmitter::panels(ValueRange offsets) {
     pack(leftPacked, left, leftFactor, leftPacked.extents.back(), starts[leftFactor.access]);
     starts[leftFactor.access] = arith::ConstantIndexOp::create(b, 0);
   }
-  forEach(otherColumns, starts, [&](ValueRange columnOffsets) {
-    OpFoldResult extent = nest.extents[n];
-    std::optional<int64_t> constant = getConstantIntValue(extent);
-    int64_t span = int64_t(fullVectors) * lanes;
-    OpFoldResult end;
-    if (constant) {
-      end = b.getIndexAttr(*constant - *constant % span);
-    } else {
-      Value total = materialize(b, extent);
-      Value rest = arith::RemUIOp::create(b, total, arith::ConstantIndexOp::create(b, span));
-      end = arith::SubIOp::create(b, total, rest).getResult();
-    }
-    if (!constant || *constant >= span) {
-      scf::ForOp loop = openLoop(b, b.getIndexAttr(0), end, span);
-      panel(at(columnOffsets, n, loop.getInductionVar()), fullVectors, Value());
-      closeLoop(b, loop);
-    }
-    if (constant && *constant % span == 0)
-      return;
-    scf::ForOp loop = openLoop(b, end, extent, lanes);
-    Value count;
-    if (!constant || *constant % lanes != 0)
-      count = arith::MinSIOp::create(
-          b, arith::SubIOp::create(b, materialize(b, extent), loop.getInductionVar()).getResult(),
-          arith::ConstantIndexOp::create(b, lanes).getResult());
-    panel(at(columnOffsets, n, loop.getInductionVar()), 1, count);
-    closeLoop(b, loop);
-  });
+  auto emitTile = [&](ValueRange tileOffsets, unsigned rows, const Panel &panel) {
+    tile(tileOffsets, {rows, panel.vectors}, panel.mask);
+  };
+  auto forEachRow = [&](ValueRange at, llvm::function_ref<void(ValueRange, unsigned)> body) {
+    forEach(otherRows, SmallVector<Value>(at), [&](ValueRange rowOffsets) { forEachRowTile(rowOffsets, body); });
+  };
+  auto forEachColumn = [&](ValueRange at, PanelBody body) {
+    forEach(otherColumns, SmallVector<Value>(at), [&](ValueRange columnOffsets) { forEachPanel(columnOffsets, body); });
+  };
+  if (panelsOutside) {
+    forEachColumn(starts, [&](ValueRange panelOffsets, const Panel &panel) {
+      Access wholeRight = right;
+      Factor wholeRightFactor = rightFactor;
+      SmallVector<Value> packedOffsets(panelOffsets);
+      if (packRight)
+        packPanel(packedOffsets, panel);
+      forEachRow(packedOffsets, [&](ValueRange at, unsigned rows) { emitTile(at, rows, panel); });
+      right = wholeRight;
+      rightFactor = wholeRightFactor;
+    });
+  } else {
+    forEachRow(starts, [&](ValueRange rowOffsets, unsigned rows) {
+      forEachColumn(rowOffsets, [&](ValueRange at, const Panel &panel) { emitTile(at, rows, panel); });
+    });
+  }
   left = wholeLeft;
   leftFactor = wholeFactor;
 }
 
-/// Columns that fill `vectors` vectors, or the first `count` lanes of one.
-void ContractionEmitter::panel(ValueRange offsets, unsigned vectors, Value count) {
-  Access wholeRight = right;
-  Factor wholeFactor = rightFactor;
-  SmallVector<Value> starts(offsets);
-  if (packRight) {
-    pack(rightPacked, right, rightFactor, count ? OpFoldResult(count) : b.getIndexAttr(int64_t(vectors) * lanes),
-         starts[rightFactor.access]);
-    starts[rightFactor.access] = arith::ConstantIndexOp::create(b, 0);
+/// The columns in panels of `fullVectors` vectors, then what is left over: one panel if the number of columns is known,
+/// else one vector after the other.
+void ContractionEmitter::forEachPanel(ValueRange offsets, PanelBody body) {
+  OpFoldResult extent = nest.extents[n];
+  std::optional<int64_t> constant = getConstantIntValue(extent);
+  int64_t span = int64_t(fullVectors) * lanes;
+  OpFoldResult end;
+  if (constant) {
+    end = b.getIndexAttr(*constant - *constant % span);
+  } else {
+    Value total = materialize(b, extent);
+    Value rest = arith::RemUIOp::create(b, total, arith::ConstantIndexOp::create(b, span));
+    end = arith::SubIOp::create(b, total, rest).getResult();
   }
-  LaneMask mask = count ? firstLanes(b, count, lanes) : LaneMask();
-  forEach(otherRows, starts, [&](ValueRange rowOffsets) { rowTiles(rowOffsets, vectors, mask); });
-  right = wholeRight;
-  rightFactor = wholeFactor;
+  if (!constant || *constant >= span) {
+    scf::ForOp loop = openLoop(b, b.getIndexAttr(0), end, span);
+    body(at(offsets, n, loop.getInductionVar()), {fullVectors, Value(), LaneMask()});
+    closeLoop(b, loop);
+  }
+  if (constant) {
+    int64_t rest = *constant % span;
+    if (rest == 0)
+      return;
+    Panel panel{unsigned(llvm::divideCeil(rest, lanes)), Value(), LaneMask()};
+    if (rest % lanes != 0) {
+      panel.count = arith::ConstantIndexOp::create(b, rest % lanes);
+      panel.mask = firstLanes(b, panel.count, lanes);
+    }
+    body(at(offsets, n, materialize(b, end)), panel);
+    return;
+  }
+  scf::ForOp loop = openLoop(b, end, extent, lanes);
+  Value left = arith::SubIOp::create(b, materialize(b, extent), loop.getInductionVar());
+  Panel panel{1, arith::MinSIOp::create(b, left, arith::ConstantIndexOp::create(b, lanes)), LaneMask()};
+  panel.mask = firstLanes(b, panel.count, lanes);
+  body(at(offsets, n, loop.getInductionVar()), panel);
+  closeLoop(b, loop);
 }
 
-/// All rows of a panel, in tiles of falling height.
-void ContractionEmitter::rowTiles(ValueRange offsets, unsigned vectors, const LaneMask &mask) {
+/// Copies the panel of B; `offsets` then are those of the copy.
+void ContractionEmitter::packPanel(SmallVectorImpl<Value> &offsets, const Panel &panel) {
+  OpFoldResult columns = b.getIndexAttr(int64_t(panel.vectors) * lanes);
+  if (panel.count) {
+    int64_t full = int64_t(panel.vectors - 1) * lanes;
+    if (std::optional<int64_t> count = getConstantIntValue(panel.count))
+      columns = b.getIndexAttr(full + *count);
+    else
+      columns = add(b, panel.count, b.getIndexAttr(full));
+  }
+  pack(rightPacked, right, rightFactor, columns, offsets[rightFactor.access]);
+  offsets[rightFactor.access] = arith::ConstantIndexOp::create(b, 0);
+}
+
+/// All rows, in tiles of falling height.
+void ContractionEmitter::forEachRowTile(ValueRange offsets, llvm::function_ref<void(ValueRange, unsigned)> body) {
   if (m < 0) {
-    tile(offsets, {1, vectors}, mask);
+    body(offsets, 1);
     return;
   }
   OpFoldResult extent = nest.extents[m], start = b.getIndexAttr(0);
@@ -460,7 +520,7 @@ void ContractionEmitter::rowTiles(ValueRange offsets, unsigned vectors, const La
       end = arith::SubIOp::create(b, materialize(b, extent), over).getResult();
     }
     scf::ForOp loop = openLoop(b, start, end, rows);
-    tile(at(offsets, m, loop.getInductionVar()), {rows, vectors}, mask);
+    body(at(offsets, m, loop.getInductionVar()), rows);
     closeLoop(b, loop);
     start = end;
   }
@@ -478,11 +538,13 @@ void ContractionEmitter::tile(ValueRange offsets, Tile tile, const LaneMask &mas
   SmallVector<Value> accumulators;
   for (unsigned row = 0; row < tile.rows; ++row)
     for (unsigned vector = 0; vector < tile.vectors; ++vector)
-      accumulators.push_back(loadVector(b, output, offsetOf(row, vector), b.getIndexAttr(1), lanes, mask));
+      accumulators.push_back(
+          loadVector(b, output, offsetOf(row, vector), b.getIndexAttr(1), lanes, maskOf(tile, vector, mask)));
   reduce(0, offsets[leftFactor.access], offsets[rightFactor.access], tile, mask, accumulators);
   for (unsigned row = 0; row < tile.rows; ++row)
     for (unsigned vector = 0; vector < tile.vectors; ++vector)
-      storeVector(b, accumulators[row * tile.vectors + vector], output, offsetOf(row, vector), b.getIndexAttr(1), mask);
+      storeVector(b, accumulators[row * tile.vectors + vector], output, offsetOf(row, vector), b.getIndexAttr(1),
+                  maskOf(tile, vector, mask));
 }
 
 void ContractionEmitter::reduce(unsigned depth, Value leftOffset, Value rightOffset, Tile tile, const LaneMask &mask,
@@ -500,7 +562,7 @@ void ContractionEmitter::reduce(unsigned depth, Value leftOffset, Value rightOff
   SmallVector<Value> columns;
   for (unsigned vector = 0; vector < tile.vectors; ++vector) {
     Value loaded = loadVector(b, right, add(b, rightOffset, b.getIndexAttr(int64_t(vector) * lanes)), b.getIndexAttr(1),
-                              lanes, mask);
+                              lanes, maskOf(tile, vector, mask));
     columns.push_back(widen(loaded, rightFactor.widen, type));
   }
   for (unsigned row = 0; row < tile.rows; ++row) {

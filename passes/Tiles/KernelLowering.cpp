@@ -91,6 +91,7 @@ LogicalResult KernelLowering::run() {
   auto forall = scf::ForallOp::create(builder, loc, lower, upper, steps, destinations,
                                       getMapping(builder.getContext(), lower.size()));
   forall->setAttr("fusion.kernel", builder.getStringAttr(name));
+  grid = forall;
 
   Block *block = forall.getBody();
   build.setScratchPoint(block);
@@ -99,6 +100,8 @@ LogicalResult KernelLowering::run() {
     build.setRange(dim, 0, build.makeRange(0, loc, dim, graph.getBlockSize(dim), iv));
   if (failed(emitBlock(block, forall.getRegionIterArgs())) || isBroken) {
     forall.erase();
+    for (auto &entry : hoisted)
+      entry.second.getDefiningOp()->erase();
     return failure();
   }
   graph->replaceAllUsesWith(forall.getResults());

@@ -93,6 +93,9 @@ private:
   void packOperands(llvm::MutableArrayRef<std::pair<Value, Tile>> leaves, const Output &output, unsigned level);
   /// A copy of `tile`, the tile of `leaf`, with the order `axes`.
   Tile getPacked(Value leaf, const Tile &tile, llvm::ArrayRef<StringAttr> axes, mlir::Location loc);
+  /// The part of `tile` in a copy of the whole operand that is made once for all blocks, with `columns` innermost, if
+  /// that pays (HoistPacking.cpp).
+  std::optional<Tile> getHoisted(Value leaf, const Tile &tile, StringAttr columns, spacemap::AllToOneOp reduction);
   /// Number of elements of the current temporal dimension seen after the current slice.
   Value getSeen(mlir::Location loc);
 
@@ -118,6 +121,9 @@ private:
   llvm::SmallVector<std::pair<Value, Tile>> scratch;
   /// Packed copies by what they are copies of.
   llvm::DenseMap<Value, Tile> packed;
+  /// The grid, once it is there, and what is packed in front of it, by input and layout.
+  mlir::Operation *grid = nullptr;
+  llvm::DenseMap<std::pair<Value, mlir::Attribute>, Value> hoisted;
   llvm::SetVector<Value> unfinished;
   llvm::DenseSet<Value> done;
   /// The current temporal loop, its slice's offset and the iteration arguments of its states.

@@ -49,15 +49,17 @@ void KernelLowering::packOperands(MutableArrayRef<std::pair<Value, Tile>> leaves
           order.push_back(dim);
     order.push_back(columns);
 
+    auto source = leaves[side].first.getDefiningOp<SourceOp>();
     if (right.axes.back() != columns) {
-      if (rows >= kMinRowsToTranspose)
-        right = getPacked(leaves[side].first, right, order, reduction.getLoc());
+      if (rows < kMinRowsToTranspose)
+        return;
+    } else if (!pack || rows < kMinRowsToCopy || !source ||
+               !build.isCutFromLongRows(cast<RankedTensorType>(source.getInput().getType()), columns, level)) {
       return;
     }
-    auto source = leaves[side].first.getDefiningOp<SourceOp>();
-    if (!pack || rows < kMinRowsToCopy || !source)
-      return;
-    if (build.isCutFromLongRows(cast<RankedTensorType>(source.getInput().getType()), columns, level))
+    if (std::optional<Tile> panels = getHoisted(leaves[side].first, right, columns, reduction))
+      right = *panels;
+    else
       right = getPacked(leaves[side].first, right, order, reduction.getLoc());
     return;
   }

@@ -79,6 +79,9 @@ static void collect(mlir::FunctionOpInterface function, Fusion &fusion) {
       fusion.kernels.push_back({name, describe(op->getLoc()), countComputations(op), describeSchedule(op)});
       return mlir::WalkResult::skip();
     }
+    // Rearranges an operand of the kernel behind it.
+    if (op->hasAttr("fusion.packing"))
+      return mlir::WalkResult::skip();
     if (isComputation(op)) {
       fusion.opaque.push_back({op->getName().getStringRef().str(), describe(op->getLoc()), 1, ""});
       return mlir::WalkResult::skip();
