@@ -15,12 +15,6 @@ namespace fusion {
 
 namespace {
 
-/// The axis of the generic's result that is `loop`.
-unsigned getResultAxis(linalg::GenericOp op, unsigned loop) {
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  return *map.getResultPosition(getAffineDimExpr(loop, op.getContext()));
-}
-
 /// Reads one index of the body's `tensor.extract`.
 std::optional<BroadcastGuard::Axis> matchAxis(Value index, Value source, unsigned axis, ExtentFacts &facts) {
   if (matchPattern(index, m_Zero()))
@@ -50,9 +44,15 @@ bool isPlainBody(linalg::GenericOp op, Operation *extract) {
 
 } // namespace
 
+unsigned BroadcastGuard::getResultAxis(unsigned axis) const {
+  linalg::GenericOp generic = op;
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  return *map.getResultPosition(getAffineDimExpr(*axes[axis].loop, generic.getContext()));
+}
+
 Polynomial BroadcastGuard::getLoopExtent(ExtentFacts &facts, unsigned axis) const {
   linalg::GenericOp generic = op;
-  return facts.getExtent(generic.getOutputs()[0], getResultAxis(generic, *axes[axis].loop));
+  return facts.getExtent(generic.getOutputs()[0], getResultAxis(axis));
 }
 
 std::optional<BroadcastGuard> matchBroadcastGuard(linalg::GenericOp op, ExtentFacts &facts) {
@@ -120,7 +120,7 @@ std::optional<unsigned> removeBroadcastGuard(OpBuilder &builder, const Broadcast
     Value equal;
     for (unsigned axis : open) {
       Value have = cast<Value>(shape[axis]);
-      shape[axis] = getExtent(builder, loc, init, getResultAxis(op, *guard.axes[axis].loop));
+      shape[axis] = getExtent(builder, loc, init, guard.getResultAxis(axis));
       Value want = getValueOrCreateConstantIndexOp(builder, loc, shape[axis]);
       Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, have, want);
       equal = equal ? arith::AndIOp::create(builder, loc, equal, same).getResult() : same;

@@ -26,7 +26,10 @@ struct BroadcastGuard {
   mlir::Value source;
   llvm::SmallVector<Axis> axes;
 
-  /// The extent of the loop of source axis `axis`.
+  /// The axis of the generic's result that the loop of source axis `axis` runs over.
+  unsigned getResultAxis(unsigned axis) const;
+
+  /// The extent of that loop.
   Polynomial getLoopExtent(ExtentFacts &facts, unsigned axis) const;
 };
 

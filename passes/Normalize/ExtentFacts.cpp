@@ -3,7 +3,6 @@
 #include "ExtentFacts.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -18,12 +17,17 @@ namespace fusion {
 static constexpr size_t maxTerms = 16, maxFactors = 12;
 static constexpr unsigned maxDepth = 200;
 
+static bool isIndexLike(Type type) { return type.isIndex() || type.isInteger(64); }
+
 ExtentFacts::Scope::Scope(ExtentFacts &facts)
-    : facts(facts), numEqualities(facts.equalities.size()), numNonNegative(facts.nonNegative.size()) {}
+    : facts(facts), numEqualities(facts.equalities.size()), numNonNegative(facts.nonNegative.size()),
+      numClauses(facts.clauses.size()), numLoopExtents(facts.loopExtents.size()) {}
 
 ExtentFacts::Scope::~Scope() {
   facts.equalities.resize(numEqualities);
   facts.nonNegative.resize(numNonNegative);
+  facts.clauses.resize(numClauses);
+  facts.forgetLoopExtents(numLoopExtents);
   facts.cache.clear();
 }
 
@@ -69,8 +73,10 @@ void ExtentFacts::addCondition(Value condition) {
     addCondition(both.getRhs());
     return;
   }
+  if (Clause clause; addLiterals(condition, clause))
+    clauses.push_back(std::move(clause));
   auto comparison = condition.getDefiningOp<arith::CmpIOp>();
-  if (!comparison || !(comparison.getLhs().getType().isIndex() || comparison.getLhs().getType().isInteger(64)))
+  if (!comparison || !isIndexLike(comparison.getLhs().getType()))
     return;
   Polynomial lhs = evaluate(comparison.getLhs()), rhs = evaluate(comparison.getRhs());
   if (comparison.getPredicate() == arith::CmpIPredicate::eq)
@@ -81,28 +87,103 @@ void ExtentFacts::addCondition(Value condition) {
   }
 }
 
+void ExtentFacts::addRange(Value index, const Polynomial &extent) {
+  if (std::optional<unsigned> atom = evaluate(index).getAtom())
+    ranges.try_emplace(*atom, extent);
+}
+
+ExtentFacts::Literal ExtentFacts::makeLiteral(arith::CmpIPredicate predicate, Polynomial lhs, Polynomial rhs) const {
+  using P = arith::CmpIPredicate;
+  lhs = normalize(lhs);
+  rhs = normalize(rhs);
+  const Polynomial zero, one = Polynomial::constant(1);
+  if (predicate == P::eq || predicate == P::ne) {
+    Polynomial difference = lhs - rhs, negated = rhs - lhs;
+    return {predicate, std::min(difference, negated), zero};
+  }
+  // Order is a difference only where that cannot wrap around; a constant is taken not to be the last number there is.
+  if (!(isPlain(lhs) && isPlain(rhs)) && !lhs.getConstant() && !rhs.getConstant())
+    return {predicate, lhs, rhs};
+  switch (predicate) {
+  case P::sge:
+    return {P::sge, lhs - rhs, zero};
+  case P::sgt:
+    return {P::sge, lhs - rhs - one, zero};
+  case P::sle:
+    return {P::sge, rhs - lhs, zero};
+  case P::slt:
+    return {P::sge, rhs - lhs - one, zero};
+  default:
+    return {predicate, lhs, rhs};
+  }
+}
+
+bool ExtentFacts::addLiterals(Value condition, Clause &clause) {
+  if (auto either = condition.getDefiningOp<arith::OrIOp>())
+    return addLiterals(either.getLhs(), clause) && addLiterals(either.getRhs(), clause);
+  auto comparison = condition.getDefiningOp<arith::CmpIOp>();
+  if (!comparison || !isIndexLike(comparison.getLhs().getType()))
+    return false;
+  clause.insert(
+      makeLiteral(comparison.getPredicate(), evaluate(comparison.getLhs()), evaluate(comparison.getRhs())));
+  return true;
+}
+
+bool ExtentFacts::isStated(Value condition) {
+  Clause wanted;
+  if (clauses.empty() || !addLiterals(condition, wanted))
+    return false;
+  return llvm::any_of(clauses, [&](const Clause &clause) {
+    return llvm::all_of(clause, [&](const Literal &literal) {
+      // Facts that came later may have changed the form.
+      const auto &[predicate, lhs, rhs] = literal;
+      return wanted.count(makeLiteral(predicate, lhs, rhs)) != 0;
+    });
+  });
+}
+
+bool ExtentFacts::isPlain(const Polynomial &polynomial) const {
+  return llvm::all_of(polynomial.getAtoms(), [&](unsigned id) { return atoms[id].isExtent || ranges.count(id); });
+}
+
+Polynomial ExtentFacts::atWorst(const Polynomial &polynomial) const {
+  Polynomial result;
+  for (const auto &[monomial, coefficient] : polynomial.getTerms()) {
+    bool hasIndex = llvm::any_of(monomial, [&](unsigned id) { return ranges.count(id) != 0; });
+    if (hasIndex && coefficient > 0)
+      continue;
+    Polynomial term = Polynomial::constant(coefficient);
+    for (unsigned id : monomial) {
+      auto range = ranges.find(id);
+      term = term * (range == ranges.end() ? Polynomial::atom(id) : normalize(range->second) - Polynomial::constant(1));
+    }
+    result = result + term;
+  }
+  return result;
+}
+
 bool ExtentFacts::hasOnlyExtents(const Polynomial &polynomial) const {
   return llvm::all_of(polynomial.getAtoms(), [&](unsigned id) { return atoms[id].isExtent; });
 }
 
 bool ExtentFacts::isNonNegative(const Polynomial &polynomial) const {
   // A sum or product of scalars that are no extents may wrap around; one of them alone does not.
-  bool isPlain = hasOnlyExtents(polynomial) || polynomial.getAtom();
-  return isPlain && llvm::all_of(polynomial.getTerms(), [&](const auto &term) {
-           return term.second >= 0 && llvm::all_of(term.first, [&](unsigned id) {
-                    return atoms[id].isExtent || llvm::is_contained(nonNegative, id);
-                  });
-         });
+  if (!isPlain(polynomial) && !polynomial.getAtom())
+    return false;
+  return llvm::all_of(atWorst(polynomial).getTerms(), [&](const auto &term) {
+    return term.second >= 0 && llvm::all_of(term.first, [&](unsigned id) {
+             return atoms[id].isExtent || llvm::is_contained(nonNegative, id);
+           });
+  });
 }
 
 std::optional<int> ExtentFacts::getSign(const Polynomial &polynomial) const {
   if (polynomial.getTerms().empty())
     return 0;
-  auto hasConstantTerm = [](const Polynomial &p) { return p.getTerms().begin()->first.empty(); };
-  if (isNonNegative(polynomial) && hasConstantTerm(polynomial))
+  const Polynomial one = Polynomial::constant(1);
+  if (isNonNegative(polynomial - one))
     return 1;
-  Polynomial negated = Polynomial::constant(-1) * polynomial;
-  if (isNonNegative(negated) && hasConstantTerm(negated))
+  if (isNonNegative(Polynomial::constant(-1) * polynomial - one))
     return -1;
   return std::nullopt;
 }
@@ -118,8 +199,7 @@ std::optional<bool> ExtentFacts::compare(arith::CmpIPredicate predicate, const P
     return std::nullopt;
   // Order says something about a difference only where that cannot wrap around.
   bool isEquality = predicate == P::eq || predicate == P::ne;
-  bool isPlain = hasOnlyExtents(lhs) && hasOnlyExtents(rhs);
-  if (!isEquality && !isPlain && !(lhs.getTerms().empty() || rhs.getTerms().empty()))
+  if (!isEquality && !(isPlain(lhs) && isPlain(rhs)) && !(lhs.getTerms().empty() || rhs.getTerms().empty()))
     return std::nullopt;
   switch (predicate) {
   case P::eq:
@@ -148,10 +228,11 @@ std::optional<bool> ExtentFacts::evaluateCondition(Value condition) {
     return !constant.isZero();
   Operation *def = condition.getDefiningOp();
   if (auto comparison = dyn_cast_or_null<arith::CmpIOp>(def)) {
-    Type type = comparison.getLhs().getType();
-    if (!type.isIndex() && !type.isInteger(64))
+    if (!isIndexLike(comparison.getLhs().getType()))
       return std::nullopt;
-    return compare(comparison.getPredicate(), evaluate(comparison.getLhs()), evaluate(comparison.getRhs()));
+    std::optional<bool> known =
+        compare(comparison.getPredicate(), evaluate(comparison.getLhs()), evaluate(comparison.getRhs()));
+    return known || !isStated(condition) ? known : true;
   }
   if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(def)) {
     std::optional<bool> lhs = evaluateCondition(def->getOperand(0)), rhs = evaluateCondition(def->getOperand(1));
@@ -160,6 +241,8 @@ std::optional<bool> ExtentFacts::evaluateCondition(Value condition) {
       return absorbing;
     if (lhs && rhs)
       return !absorbing;
+    if (absorbing && isStated(condition))
+      return true;
   }
   return std::nullopt;
 }
@@ -197,7 +280,7 @@ Polynomial ExtentFacts::evaluateDefinition(Value value) {
   auto unknown = [&] { return Polynomial::atom(getAtom({value, -1}, /*isExtent=*/false)); };
   Type type = value.getType();
   Operation *def = value.getDefiningOp();
-  if (!def || !(type.isIndex() || type.isInteger(64)))
+  if (!def || !isIndexLike(type))
     return unknown();
 
   auto operand = [&](unsigned i) { return evaluate(def->getOperand(i)); };
@@ -215,7 +298,7 @@ Polynomial ExtentFacts::evaluateDefinition(Value value) {
       })
       .Case([&](arith::IndexCastOp op) {
         Type from = op.getIn().getType();
-        return from.isIndex() || from.isInteger(64) ? operand(0) : unknown();
+        return isIndexLike(from) ? operand(0) : unknown();
       })
       .Case([&](arith::AddIOp) { return operand(0) + operand(1); })
       .Case([&](arith::SubIOp) { return operand(0) - operand(1); })
@@ -294,6 +377,28 @@ Polynomial ExtentFacts::getExtent(Value tensor, int64_t axis) {
   return result;
 }
 
+void ExtentFacts::forgetLoopExtents(size_t keep) {
+  for (; loopExtents.size() > keep; loopExtents.pop_back())
+    stated.erase(loopExtents.back());
+}
+
+std::optional<Polynomial> ExtentFacts::evaluateLoopExtent(scf::ForOp op, unsigned number, int64_t axis) {
+  Polynomial before = getExtent(op.getInitArgs()[number], axis);
+  Key key{op.getRegionIterArg(number), axis};
+  auto known = stated.find(key);
+  if (known != stated.end())
+    return known->second;
+  // If it is so at the start of an iteration, it must be so at the end.
+  size_t numLoopExtents = loopExtents.size();
+  stated[key] = before;
+  loopExtents.push_back(key);
+  if (getExtent(op.getYieldedValues()[number], axis) == normalize(before))
+    return before;
+  forgetLoopExtents(numLoopExtents);
+  cache.clear();
+  return std::nullopt;
+}
+
 Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(axis))
@@ -307,10 +412,16 @@ Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
       return Polynomial::constant(cast<IntegerAttr>(constant).getInt());
     return evaluate(cast<Value>(extent));
   };
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop ? evaluateLoopExtent(loop, argument.getArgNumber() - 1, axis).value_or(unknown()) : unknown();
+  }
   Operation *def = tensor.getDefiningOp();
-  if (!def)
-    return unknown();
   return llvm::TypeSwitch<Operation *, Polynomial>(def)
+      .Case([&](scf::ForOp op) {
+        unsigned number = cast<OpResult>(tensor).getResultNumber();
+        return evaluateLoopExtent(op, number, axis).value_or(unknown());
+      })
       .Case([&](tensor::EmptyOp op) { return fold(op.getMixedSizes()[axis]); })
       .Case([&](tensor::CastOp op) {
         return isa<RankedTensorType>(op.getSource().getType()) ? getExtent(op.getSource(), axis) : unknown();
@@ -318,7 +429,8 @@ Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
       .Case([&](tensor::ExpandShapeOp op) { return fold(op.getMixedOutputShape()[axis]); })
       .Case([&](tensor::CollapseShapeOp op) {
         Polynomial product = Polynomial::constant(1);
-        for (int64_t sourceAxis : op.getReassociationIndices()[axis])
+        ReassociationIndices group = op.getReassociationIndices()[axis];
+        for (int64_t sourceAxis : group)
           product = product * getExtent(op.getSrc(), sourceAxis);
         return product;
       })
@@ -347,8 +459,10 @@ Polynomial ExtentFacts::evaluateExtent(Value tensor, int64_t axis) {
           return unknown();
         unsigned index = cast<OpResult>(tensor).getResultNumber();
         auto lhs = op.thenYield().getOperand(index), rhs = op.elseYield().getOperand(index);
-        Polynomial whenTrue = getExtent(lhs, axis);
-        return whenTrue == getExtent(rhs, axis) ? whenTrue : unknown();
+        Polynomial whenFalse = getExtent(rhs, axis);
+        Scope then(*this);
+        addCondition(op.getCondition());
+        return getExtent(lhs, axis) == normalize(whenFalse) ? whenFalse : unknown();
       })
       .Case([&](arith::SelectOp op) {
         Polynomial whenTrue = getExtent(op.getTrueValue(), axis);

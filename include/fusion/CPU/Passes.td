@@ -73,11 +73,8 @@ def CPUPrepareBufferization : Pass<"fusion-cpu-prepare-bufferization", "::mlir::
     `tensor.empty`, `tensor.extract_slice` and `linalg.fill`. No CSE may run between this and bufferization.
 
     An operation on tensors that bufferization does not know is an error that names it.
-
-    Run-time extents that are negative, and slices that do not lie within their tensor, would overwrite memory: before each
-    such operation outside of kernels there is an assertion. Where an assertion fails the call ends with an error.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 //===--- On buffers -----------------------------------------------------------------------------------------------===//

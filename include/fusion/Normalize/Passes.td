@@ -5,6 +5,35 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AssertBounds : Pass<"fusion-assert-bounds"> {
+  let summary = "Assert what operations on tensors require of run-time extents and indices";
+  let description = [{
+    Operands of a linalg operation that share a loop have equal extents; what slices, elements and windows reach lies
+    in their tensors; reshapes, expansions and casts fit; extents are not negative, steps of loops positive. A program
+    in which this does not hold is undefined, and would read or write foreign memory. In front of each operation stands
+    an assertion of what cannot be proven, so that such a call ends with a located message. Nothing is asserted of what
+    is static, or follows from other assertions and from how extents are computed. Runs first: later passes take what
+    is asserted as facts.
+
+    Example:
+
+    ```mlir
+    // %x : tensor<?xf32>; %y : tensor<?xf32>
+    %0 = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%x : tensor<?xf32>) -> tensor<?xf32>
+    // becomes
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %m = tensor.dim %y, %c0 : tensor<?xf32>
+    %1 = arith.cmpi eq, %n, %m : index
+    cf.assert %1, "'linalg.add' op has operands whose extents differ: operand 0 on axis 0 and operand 1 on axis 0 share a loop"
+    %0 = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%x : tensor<?xf32>) -> tensor<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numAsserts", "asserts", "Assertions made">];
+}
+
 def Generalize : Pass<"fusion-generalize"> {
   let summary = "Turn named operations on tensors into linalg.generic";
   let description = [{

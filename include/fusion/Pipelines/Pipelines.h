@@ -37,7 +37,8 @@ void buildNormalizePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &o
 void buildSpacesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 /// sliced graphs -> tile program in upstream dialects (passes/Tiles).
 void buildTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
-/// The three above: program -> tile program. Nothing when `fuse` is off but the normalisation.
+/// The three above: program -> tile program. When `fuse` is off, only the assertions of
+/// what run-time extents must be.
 void buildToTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
 /// tile program, with any other linalg-on-tensors around the kernels -> LLVM dialect (passes/CPU). Ends with an error
