@@ -94,6 +94,8 @@ const char *fusion_rt_status_name(FusionStatus status) {
     return "assertion failed";
   case FUSION_STACK_EXHAUSTED:
     return "stack exhausted";
+  case FUSION_COMMUNICATION_FAILED:
+    return "communication failed";
   default:
     return "unknown status";
   }

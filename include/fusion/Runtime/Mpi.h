@@ -104,7 +104,7 @@ FUSION_RT_EXPORT FusionStatus fusion_mpi_init_with(const void *communicator);
 FUSION_RT_EXPORT int32_t fusion_mpi_rank(void);
 FUSION_RT_EXPORT int32_t fusion_mpi_size(void);
 
-/* "none" as long as (or because) MPI is not used, else "openmpi" or "mpich", and its version text. Static. */
+/* "none" as long as (or because) MPI is not used, else "openmpi" or "mpich". Static. */
 FUSION_RT_EXPORT const char *fusion_mpi_implementation(void);
 
 /* Frees plans and the communicator, and finalises MPI if we initialised it. Collective. Exchanges must have been waited

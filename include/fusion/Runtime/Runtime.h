@@ -32,6 +32,7 @@ enum {
   FUSION_OUT_OF_MEMORY = 2,
   FUSION_ASSERTION_FAILED = 3,
   FUSION_STACK_EXHAUSTED = 4,
+  FUSION_COMMUNICATION_FAILED = 5, /* between ranks; see Mpi.h */
 };
 
 /* Text of the last failure that a function of this interface returned on this thread; "" before any. The pointer is
