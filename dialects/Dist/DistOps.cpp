@@ -62,22 +62,59 @@ static LogicalResult verifyPlacement(Operation *op, Value store, PlacementAttr p
                                             [&] { return op->emitOpError(); });
 }
 
-static LogicalResult verifyExchange(Operation *op, Value store, ArrayAttr sources, PlacementAttr target) {
-  if (sources.empty())
-    return op->emitOpError("needs at least one placement to take elements from");
-  for (Attribute source : sources) {
-    auto placement = cast<PlacementAttr>(source);
-    if (isa<ImageAttr>(placement.getPartition()))
-      return op->emitOpError("takes elements from written partitions, and an image is never written");
-    if (failed(verifyPlacement(op, store, placement)))
-      return failure();
+/// What an image among the targets may refer to, as among the arguments of a launch.
+static LogicalResult verifyImage(Operation *op, ImageAttr image, unsigned limit, ValueRange given) {
+  for (unsigned source : image.getArguments()) {
+    if (source >= limit)
+      return op->emitOpError("has an image of store ") << source << ", but " << limit << " are given before it";
+    auto type = cast<StoreType>(given[source].getType());
+    if (!type.getElementType().isIntOrIndex() || type.getRank() != 1)
+      return op->emitOpError("has an image of store ") << source << ", which is no one-dimensional store of integers";
   }
-  return verifyPlacement(op, store, target);
+  return success();
 }
 
-LogicalResult ExchangeOp::verify() { return verifyExchange(*this, getStore(), getSources(), getTarget()); }
+template <typename Op>
+static LogicalResult verifyExchange(Op op) {
+  if (op.getSources().empty())
+    return op.emitOpError("needs at least one placement to take elements from");
+  if (op.getTargets().empty())
+    return op.emitOpError("needs at least one placement to bring elements to");
+  ArrayAttr givenPartitions = op.getGivenPartitions();
+  if (givenPartitions.size() != op.getGiven().size())
+    return op.emitOpError("needs one partition for each store that is given");
+  for (Attribute source : op.getSources()) {
+    auto placement = cast<PlacementAttr>(source);
+    if (isa<ImageAttr>(placement.getPartition()))
+      return op.emitOpError("takes elements from written partitions, and an image is never written");
+    if (failed(verifyPlacement(op, op.getStore(), placement)))
+      return failure();
+  }
+  for (Attribute target : op.getTargets()) {
+    auto placement = cast<PlacementAttr>(target);
+    if (failed(verifyPlacement(op, op.getStore(), placement)))
+      return failure();
+    auto image = dyn_cast<ImageAttr>(placement.getPartition());
+    if (!image)
+      continue;
+    if (failed(verifyImage(op, image, op.getGiven().size(), op.getGiven())))
+      return failure();
+    for (auto [index, store, partition] : llvm::enumerate(op.getGiven(), givenPartitions)) {
+      if (failed(verifyPlacement(op, store,
+                                 PlacementAttr::get(op.getContext(), cast<PartitionInterface>(partition),
+                                                    placement.getDomain()))))
+        return failure();
+      if (auto inner = dyn_cast<ImageAttr>(partition))
+        if (failed(verifyImage(op, inner, index, op.getGiven())))
+          return failure();
+    }
+  }
+  return success();
+}
 
-LogicalResult ExchangeStartOp::verify() { return verifyExchange(*this, getStore(), getSources(), getTarget()); }
+LogicalResult ExchangeOp::verify() { return verifyExchange(*this); }
+
+LogicalResult ExchangeStartOp::verify() { return verifyExchange(*this); }
 
 LogicalResult AllReduceOp::verify() {
   if (!getReduction().reduces())

@@ -27,7 +27,7 @@ def Dist_Dialect : Dialect {
     Parallelism, communication and fusion are decided from them by comparing partitions, never by enumerating points.
 
     A rank-0 store is a scalar. Every rank has its own copy, and a task whose stores are all scalars, on a domain of one
-    point, is computed by every rank.
+    point, is computed by every rank; unless it reduces: then it runs where its point does, like other launches.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
   let useDefaultTypePrinterParser = 1;
@@ -353,44 +353,54 @@ def Dist_PlacementArrayAttr : TypedArrayAttrBase<Dist_PlacementAttr, "placements
 
 class Dist_ExchangeBase<string mnemonic, list<Trait> traits = []> : Dist_Op<mnemonic, traits> {
   let arguments = (ins Arg<Dist_StoreType, "", [MemRead, MemWrite]>:$store, Dist_PlacementArrayAttr:$sources,
-                       Dist_PlacementAttr:$target);
+                       Dist_PlacementArrayAttr:$targets,
+                       Arg<Variadic<Dist_StoreType>, "", [MemRead]>:$given,
+                       DefaultValuedAttr<TypedArrayAttrBase<Dist_PartitionInterface, "partitions">, "{}">
+                           :$givenPartitions);
+  let assemblyFormat = [{
+    $store `from` $sources `to` $targets (`given` `(` $given^ `by` $givenPartitions `)`)? attr-dict
+    `:` type($store) (`,` type($given)^)?
+  }];
+  let hasVerifier = 1;
 }
 
 def Dist_ExchangeOp : Dist_ExchangeBase<"exchange"> {
   let summary = "Brings the current elements of a store to where they are needed";
   let description = [{
-    `sources` say where the current elements are: the placements of the writes so far, the last write last, so an
-    element is at the last placement that contains it. Afterwards every point of `target` has the current elements of
-    its box, too. Made by the planning of communication: halo exchange, redistribution, gather, scatter and broadcast
-    are all this operation with other placements.
+    `sources` say where the current elements are, the last one last: an element is current at the last placement that
+    contains it, whatever the earlier ones hold. They are the placements of the writes so far, and of earlier exchanges.
+    Afterwards every point of each target has the current elements of its box, too. Elements that no source contains
+    have never been written; they are left alone. Made by the planning of communication: halo exchange, redistribution,
+    gather, scatter and broadcast are all this operation with other placements.
+
+    An exchange of a scalar gives it to every rank, whatever the targets are.
+
+    A target that is an image refers to the stores `given`, by their partitions on the domain of the target, as it
+    would to the arguments of a launch.
 
     Example:
 
     ```mlir
     dist.exchange %s from [#dist.placement<#dist.none on [1]>]
-        to <#dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)> on [2]> : !dist.store<8xf64>
+        to [#dist.placement<#dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)> on [2]>] : !dist.store<8xf64>
     ```
   }];
-  let assemblyFormat = "$store `from` $sources `to` $target attr-dict `:` type($store)";
-  let hasVerifier = 1;
 }
 
 def Dist_ExchangeStartOp : Dist_ExchangeBase<"exchange_start"> {
   let summary = "Starts an exchange";
   let description = [{
     Until the exchange is waited for, the boxes that are sent may not be written and the elements that arrive may not
-    be read.
+    be read. `exchange_wait` ends it.
 
     Example:
 
     ```mlir
     %t = dist.exchange_start %s from [#dist.placement<#dist.none on [1]>]
-        to <#dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)> on [2]> : !dist.store<8xf64>
+        to [#dist.placement<#dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)> on [2]>] : !dist.store<8xf64>
     ```
   }];
   let results = (outs Dist_TokenType:$token);
-  let assemblyFormat = "$store `from` $sources `to` $target attr-dict `:` type($store)";
-  let hasVerifier = 1;
 }
 
 def Dist_ExchangeWaitOp : Dist_Op<"exchange_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -403,9 +413,10 @@ def Dist_ExchangeWaitOp : Dist_Op<"exchange_wait", [MemoryEffects<[MemRead, MemW
 def Dist_AllReduceOp : Dist_Op<"all_reduce"> {
   let summary = "Combines the contributions of all ranks to a store";
   let description = [{
-    Ends the reductions of the launches before it: the contributions that each rank has gathered for its points of
-    `placement` are combined, in the order of the ranks, and then with the old elements. Every rank has the result for
-    the boxes of its points. Made by the planning of communication.
+    Ends the reductions of the launches before it that reduce into the store with this operator, partition and domain:
+    the old elements are combined with what each rank has gathered for its points, in the order of the ranks. Every rank
+    has the result for the boxes of its points; that of a scalar every rank. Without such launches nothing changes. Made
+    by the planning of communication.
 
     Example: `dist.all_reduce %s sum <#dist.none on [4]> : !dist.store<f64>`
   }];

@@ -42,10 +42,12 @@ func.func @main(%x: tensor<1000xf64>, %a: f64) -> tensor<1000xf64> {
   dist.fill %a into %A by #dist.none on [1] : f64, !dist.store<f64>
   // CHECK: dist.copy %{{.*}} by #tiles to
   dist.copy %X by #rows to %Y by #rows on [4] : !dist.store<1000xf64>, !dist.store<1000xf64>
-  // CHECK: dist.exchange %{{.*}} from [#dist.placement<#dist.none on [1]>] to <
-  dist.exchange %X from [#dist.placement<#dist.none on [1]>] to <#rows on [4]> : !dist.store<1000xf64>
+  // CHECK: dist.exchange %{{.*}} from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#tiles on [4]>] :
+  dist.exchange %X from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#rows on [4]>]
+      : !dist.store<1000xf64>
   // CHECK: %[[T:.*]] = dist.exchange_start
-  %t = dist.exchange_start %X from [#dist.placement<#dist.none on [1]>] to <#rows on [4]> : !dist.store<1000xf64>
+  %t = dist.exchange_start %X from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#rows on [4]>]
+      : !dist.store<1000xf64>
   // CHECK: dist.exchange_wait %[[T]]
   dist.exchange_wait %t
   // CHECK: dist.launch @axpy on [4] (%{{.*}} read #dist.none, %{{.*}} read #tiles, %{{.*}} read_write #tiles
@@ -74,6 +76,9 @@ func.func @image(%pos: tensor<9xi32>, %crd: tensor<40xi32>, %x: tensor<8xf64>) {
                               %hi read #dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)>,
                               %C read #range, %X read #dist.image<points 2>)
     : !dist.store<8xi32>, !dist.store<8xi32>, !dist.store<40xi32>, !dist.store<8xf64>
+  // CHECK: to [#dist.placement<#dist.image<points 0> on [2]>] given(%{{.*}} by [#tiles{{[0-9]*}}]) : <8xf64>, <40xi32>
+  dist.exchange %X from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#dist.image<points 0> on [2]>]
+      given (%C by [#dist.tiled<[20] offset [0] extent [40] by (d0) -> (d0)>]) : !dist.store<8xf64>, !dist.store<40xi32>
   return
 }
 dist.task private @gather(tensor<?xi32> read, tensor<?xi32> read, tensor<?xi32> read, tensor<?xf64> read) external "g"
