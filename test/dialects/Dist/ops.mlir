@@ -55,7 +55,7 @@ func.func @main(%x: tensor<1000xf64>, %a: f64) -> tensor<1000xf64> {
       : !dist.store<f64>, !dist.store<1000xf64>, !dist.store<1000xf64>
   %S = dist.create : !dist.store<f64>
   dist.launch @dot on [4] (%Y read #rows, %S reduce<sum> #dist.none) : !dist.store<1000xf64>, !dist.store<f64>
-  // CHECK: dist.all_reduce %{{.*}} sum <#dist.none on [4]> : <f64>
+  // CHECK: dist.all_reduce %{{.*}} sum <#dist.none on [4]> : !dist.store<f64>
   dist.all_reduce %S sum <#dist.none on [4]> : !dist.store<f64>
   // CHECK: dist.to_tensor %{{.*}} : <1000xf64> -> tensor<1000xf64>
   %r = dist.to_tensor %Y : !dist.store<1000xf64> -> tensor<1000xf64>
@@ -76,7 +76,7 @@ func.func @image(%pos: tensor<9xi32>, %crd: tensor<40xi32>, %x: tensor<8xf64>) {
                               %hi read #dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)>,
                               %C read #range, %X read #dist.image<points 2>)
     : !dist.store<8xi32>, !dist.store<8xi32>, !dist.store<40xi32>, !dist.store<8xf64>
-  // CHECK: to [#dist.placement<#dist.image<points 0> on [2]>] given(%{{.*}} by [#tiles{{[0-9]*}}]) : <8xf64>, <40xi32>
+  // CHECK: to [#dist.placement<#dist.image<points 0> on [2]>] given(%{{.*}} by [#tiles{{[0-9]*}}]) : <8xf64>, !dist.store<40xi32>
   dist.exchange %X from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#dist.image<points 0> on [2]>]
       given (%C by [#dist.tiled<[20] offset [0] extent [40] by (d0) -> (d0)>]) : !dist.store<8xf64>, !dist.store<40xi32>
   return
