@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 using namespace fusion::runtime;
@@ -31,20 +32,31 @@ Value load(const char *from) {
   return value;
 }
 
+/// Which of two NaNs a sum of them is depends on the instruction that the compiler chose, so all become one: then an
+/// element has the same bits wherever it is in an array.
+template <typename Value>
+Value unifyNaN(Value value) {
+  return value != value ? std::numeric_limits<Value>::quiet_NaN() : value;
+}
+
 /// How an element lies in memory, and what it is computed in.
 template <typename Value>
 struct Plain {
   using Accumulator = Value;
   static constexpr int64_t bytes = sizeof(Value);
   static Value read(const char *from) { return load<Value>(from); }
-  static void write(char *to, Value value) { std::memcpy(to, &value, sizeof(value)); }
+  static void write(char *to, Value value) {
+    if constexpr (std::is_floating_point_v<Value>)
+      value = unifyNaN(value);
+    std::memcpy(to, &value, sizeof(value));
+  }
 };
 
 struct Half {
   using Accumulator = float;
   static constexpr int64_t bytes = 2;
   static float read(const char *from) { return fusion_rt_half_to_float(load<uint16_t>(from)); }
-  static void write(char *to, float value) { Plain<uint16_t>::write(to, fusion_rt_double_to_half(value)); }
+  static void write(char *to, float value) { Plain<uint16_t>::write(to, fusion_rt_double_to_half(unifyNaN(value))); }
 };
 
 struct Brain {
@@ -56,7 +68,7 @@ struct Brain {
     std::memcpy(&value, &bits, sizeof(value));
     return value;
   }
-  static void write(char *to, float value) { Plain<uint16_t>::write(to, fusion_rt_double_to_brain(value)); }
+  static void write(char *to, float value) { Plain<uint16_t>::write(to, fusion_rt_double_to_brain(unifyNaN(value))); }
 };
 
 template <typename Element, typename Operator>
@@ -211,7 +223,8 @@ const char *mpi::checkOperator(int64_t op, int64_t type) {
   return nullptr;
 }
 
-void mpi::combine(int64_t op, int64_t type, const void *const *inputs, int64_t inputCount, void *result, int64_t count) {
+void mpi::combine(int64_t op, int64_t type, const void *const *inputs, int64_t inputCount, void *result,
+                  int64_t count) {
   const char *const *from = reinterpret_cast<const char *const *>(inputs);
   char *to = static_cast<char *>(result);
   switch (type) {

@@ -1,7 +1,7 @@
 //===- Exchange.cpp - Executing the message lists ---------------------------===//
 //
-// One message per pair of ranks and exchange. A message of one box without gaps is sent from, or received in, its place;
-// others are packed. Packing was chosen over derived datatypes: see docs/rationale/mpi.md.
+// One message per pair of ranks and exchange. A message of one box without gaps is sent from, or received in, its
+// place; others are packed. Packing was chosen over derived datatypes: see docs/rationale/mpi.md.
 //
 //===------------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ FusionStatus checkWindow(World &world, const FusionMpiPlan &plan, const std::opt
   if (!used)
     return FUSION_OK;
   if (isNull)
-    return world.fail(FUSION_INVALID_ARGUMENT, describe(plan) + ": no " + role + " window, but " + toString(*used) +
-                                                   " of it is used");
+    return world.fail(FUSION_INVALID_ARGUMENT,
+                      describe(plan) + ": no " + role + " window, but " + toString(*used) + " of it is used");
   if (!contains(window.getBox(), *used))
     return world.fail(FUSION_INVALID_ARGUMENT, describe(plan) + ": " + toString(*used) + " of the " + role +
                                                    " window is used, but it is only " + toString(window.getBox()));
@@ -103,8 +103,7 @@ int64_t countPacked(const std::vector<boxes::Message> &messages, const boxes::Wi
 bool reserve(FusionMpiExchange &exchange) {
   const FusionMpiPlan &plan = *exchange.plan;
   bool isReduction = plan.exchange.operation != 0;
-  return exchange.incoming.reserve(
-             countPacked(plan.lists.receives, exchange.target, isReduction, plan.elementBytes)) &&
+  return exchange.incoming.reserve(countPacked(plan.lists.receives, exchange.target, isReduction, plan.elementBytes)) &&
          exchange.outgoing.reserve(countPacked(plan.lists.sends, exchange.source, false, plan.elementBytes)) &&
          exchange.operands.reserve(3 * plan.largestCombination * plan.elementBytes);
 }

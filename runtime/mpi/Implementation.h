@@ -18,8 +18,8 @@ struct Choice {
   std::string implementation;
 };
 
-/// Decides by the rules of fusion/Runtime/Mpi.h; false and a text on a contradiction. `isRequired`: the host has handed a
-/// communicator over, so there is an MPI.
+/// Decides by the rules of fusion/Runtime/Mpi.h; false and a text on a contradiction. `isRequired`: the host has handed
+/// a communicator over, so there is an MPI.
 bool choose(bool isRequired, Choice &choice, std::string &text);
 
 /// Loads the library that speaks to the implementation; null and a text if it is missing or does not fit.

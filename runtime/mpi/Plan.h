@@ -32,8 +32,8 @@ struct FusionMpiExchange {
   FusionMpiPlan *plan = nullptr;
   fusion::runtime::mpi::Batch *batch = nullptr;
   fusion::boxes::Window source, target;
-  /// The incoming messages that do not go straight to the target; the outgoing ones that are not sent from the source; the
-  /// operands of one combination.
+  /// The incoming messages that do not go straight to the target; the outgoing ones that are not sent from the source;
+  /// the operands of one combination.
   fusion::runtime::mpi::Buffer incoming, outgoing, operands;
   /// By incoming message: where it is.
   std::vector<char *> places;

@@ -1,8 +1,8 @@
 //===- Reduce.cpp - Reductions of arrays over all ranks ---------------------===//
 //
-// MPI_Allreduce may combine in any order, and differently from run to run. Here every rank's values are brought together
-// and combined in the order of ranks: small arrays by one all-gather, large ones in slices, of which each rank combines
-// one.
+// MPI_Allreduce may combine in any order, and differently from run to run. Here every rank's values are brought
+// together and combined in the order of ranks: small arrays by one all-gather, large ones in slices, of which each rank
+// combines one.
 //
 //===------------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- Transport.h - What libFusionMpi-<implementation>.so offers -*- C++ -*-===//
 //
 // The only part that is compiled against an mpi.h, once per MPI implementation; plain functions in a table, so that
-// nothing of it is linked. Bytes only: boxes, element types and operators are the run-time's business. All functions are
-// called by one thread at a time. Failures: false, and a text without the rank in `text` (textSize bytes).
+// nothing of it is linked. Bytes only: boxes, element types and operators are the run-time's business. All functions
+// are called by one thread at a time. Failures: false, and a text without the rank in `text` (textSize bytes).
 //
 //===------------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ struct Transport {
   /// "openmpi", "mpich"
   const char *implementation;
 
-  /// Initialises MPI unless that is done, and duplicates the communicator: *(MPI_Comm *)communicator, or the world for null.
+  /// Initialises MPI unless that is done, and duplicates the communicator: *(MPI_Comm *)communicator, or the world for
+  /// null.
   bool (*open)(const void *communicator, Opened *opened, char *text);
   /// Whether MPI has been finalised, by whomever.
   bool (*isFinalized)();
@@ -47,8 +48,8 @@ struct Transport {
   /// Start a message from or to a peer; longer ones than the chunk size in several pieces.
   bool (*receive)(Batch *batch, void *data, int64_t bytes, int32_t peer, int64_t chunk, char *text);
   bool (*send)(Batch *batch, const void *data, int64_t bytes, int32_t peer, int64_t chunk, char *text);
-  /// Waits for all messages of the batch, which is empty afterwards. A message that is shorter or longer than expected is
-  /// an error.
+  /// Waits for all messages of the batch, which is empty afterwards. A message that is shorter or longer than expected
+  /// is an error.
   bool (*wait)(Batch *batch, char *text);
 
   bool (*barrier)(char *text);

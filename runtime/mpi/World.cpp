@@ -44,8 +44,8 @@ FusionStatus fusion::runtime::mpi::conclude(FusionStatus status) {
   return status;
 }
 
-/// At the end of a process in which we initialised MPI. One that ends well waits for the others, as MPI wants it; one that
-/// fails must not, since the others may wait for its messages.
+/// At the end of a process in which we initialised MPI. One that ends well waits for the others, as MPI wants it; one
+/// that fails must not, since the others may wait for its messages.
 static void endProcess(int status, void *) {
   World &world = World::get();
   if (world.isFinalized || world.transport->isFinalized())

@@ -20,8 +20,8 @@
 
 namespace fusion::runtime::mpi {
 
-/// Memory of the ranks part. Not from fusion_rt_alloc: a failed call frees what it allocated there, and messages may still
-/// be under way.
+/// Memory of the ranks part. Not from fusion_rt_alloc: a failed call frees what it allocated there, and messages may
+/// still be under way.
 class Buffer {
 public:
   Buffer() = default;

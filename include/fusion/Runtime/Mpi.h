@@ -55,7 +55,7 @@ enum {
 /* Reduction operators. Integers wrap; an i1 is a 1-bit integer (sum = xor, product = and; signed: 1 is -1). MIN and MAX
    are signed for integers and propagate NaN for floats (arith.minimumf); MINNUM and MAXNUM ignore a NaN
    (arith.minnumf); UMIN and UMAX compare as unsigned. AND, OR and XOR work on bits; LAND and LOR give 0 or 1. f16 and
-   bf16 are computed in f32 over all ranks and rounded once. */
+   bf16 are computed in f32 over all ranks and rounded once. A NaN in a result is the positive quiet one. */
 enum {
   FUSION_MPI_SUM = 1,
   FUSION_MPI_PRODUCT = 2,

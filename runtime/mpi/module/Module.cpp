@@ -14,8 +14,8 @@ using namespace fusion::runtime::mpi;
 
 namespace {
 
-/// All messages have one tag: messages between two ranks arrive in the order in which they were sent, and all ranks start
-/// exchanges in the same order. A program that differs between ranks then shows as a message of the wrong length.
+/// All messages have one tag: messages between two ranks arrive in the order in which they were sent, and all ranks
+/// start exchanges in the same order. A program that differs between ranks then shows as a message of the wrong length.
 constexpr int messageTag = 1;
 
 MPI_Comm ours = MPI_COMM_NULL;
@@ -31,9 +31,7 @@ bool fail(char *text, const char *operation, int code) {
   return false;
 }
 
-bool check(char *text, const char *operation, int code) {
-  return code == MPI_SUCCESS || fail(text, operation, code);
-}
+bool check(char *text, const char *operation, int code) { return code == MPI_SUCCESS || fail(text, operation, code); }
 
 } // namespace
 
@@ -185,8 +183,21 @@ bool allGather(const void *mine, void *all, int64_t bytes, char *text) {
 }
 
 const Transport table = {
-    transportVersion, FUSION_MPI_IMPLEMENTATION, open,    isFinalized, close, abortJob, mayCall,   createBatch,
-    destroyBatch,     receive,                   send,    wait,        barrier, broadcast, allGather,
+    transportVersion,
+    FUSION_MPI_IMPLEMENTATION,
+    open,
+    isFinalized,
+    close,
+    abortJob,
+    mayCall,
+    createBatch,
+    destroyBatch,
+    receive,
+    send,
+    wait,
+    barrier,
+    broadcast,
+    allGather,
 };
 
 } // namespace
