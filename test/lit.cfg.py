@@ -5,8 +5,11 @@ Environment variables:
                              as text and as bytecode.
   FUSION_THREADS=N           passed on to the tools: threads of the CPU run-time.
 
+Features: the optional tools, ranks (any MPI), openmpi, mpich, instruction sets of this machine.
+
 Substitutions: %fusion_src, %fusion_obj, %fusion_bin (folders), %fusion_plugin (shared library), %python, %cmake, %cxx, %cc,
-%mlir_dir, %fusion_version, and fusion-opt, fusion-run, ..., mlir-opt-22, FileCheck, not, count, split-file by name.
+%mlir_dir, %fusion_version, %mpirun-openmpi, %mpirun-mpich, %mpicc-openmpi, %mpicc-mpich (where they were found), and
+fusion-opt, fusion-run, ..., mlir-opt-22, FileCheck, not, count, split-file by name.
 """
 
 import os
@@ -61,6 +64,22 @@ config.substitutions += [
 config.available_features.update(config.fusion_features)
 if roundtrip:
     config.available_features.add("verify-roundtrip")
+
+# Each MPI implementation that the build found. Tests use more ranks than there are processors, may run as root, and may
+# run where processes cannot read each other's memory.
+for implementation in filter(None, config.mpi_implementations):
+    config.available_features.update(["ranks", implementation])
+    config.substitutions += [
+        (f"%mpirun-{implementation}", config.mpi_launchers[implementation]),
+        (f"%mpicc-{implementation}", config.mpi_compilers[implementation]),
+    ]
+config.environment.update(
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+    OMPI_MCA_hwloc_base_binding_policy="none",
+    OMPI_MCA_btl_vader_single_copy_mechanism="none",
+)
 
 # Processors of this machine, for tests of code for one instruction set.
 try:

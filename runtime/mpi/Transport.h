@@ -38,7 +38,7 @@ struct Transport {
   bool (*isFinalized)();
   /// Frees the communicator, finalises if `open` initialised.
   bool (*close)(char *text);
-  /// Does not return.
+  /// Ends all ranks.
   void (*abort)(int32_t status);
   /// Whether MPI's thread level allows a call from this thread.
   bool (*mayCall)();

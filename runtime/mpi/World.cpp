@@ -48,10 +48,14 @@ FusionStatus fusion::runtime::mpi::conclude(FusionStatus status) {
 /// that fails must not, since the others may wait for its messages.
 static void endProcess(int status, void *) {
   World &world = World::get();
-  if (world.isFinalized || world.transport->isFinalized())
+  // From inside of MPI nothing of it may be called; the launcher sees the status of this process.
+  if (world.isInside || world.isAborting || world.isFinalized || world.transport->isFinalized())
     return;
-  if (status != 0)
+  if (status != 0) {
+    world.isAborting = true;
     world.transport->abort(status);
+    return;
+  }
   char text[textSize] = {};
   world.isFinalized = true;
   if (!world.transport->close(text))
@@ -91,7 +95,7 @@ FusionStatus World::enter(const void *communicator) {
 
 static FusionStatus finalize() {
   World &world = World::get();
-  std::lock_guard<std::mutex> guard(world.lock);
+  Inside inside(world);
   if (!world.isDecided || world.isFinalized)
     return FUSION_OK;
   if (world.pending > 0)
@@ -108,7 +112,7 @@ static FusionStatus finalize() {
 
 static FusionStatus initWith(const void *communicator) {
   World &world = World::get();
-  std::lock_guard<std::mutex> guard(world.lock);
+  Inside inside(world);
   if (!communicator)
     return report(FUSION_INVALID_ARGUMENT, "fusion_mpi_init_with: no communicator");
   if (world.isDecided)
@@ -179,7 +183,7 @@ int32_t fusion_mpi_size(void) { return fusion_mpi_init() == FUSION_OK ? World::g
 
 const char *fusion_mpi_implementation(void) {
   World &world = World::get();
-  std::lock_guard<std::mutex> guard(world.lock);
+  Inside inside(world);
   return world.transport ? world.transport->implementation : "none";
 }
 
@@ -199,7 +203,7 @@ void fusion_mpi_fail(const char *message) {
   else
     std::fprintf(stderr, "fusion: rank %d of %d: %s\n", int(rank), int(size), message);
   std::fflush(stderr);
-  if (world.transport && !world.transport->isFinalized())
+  if (world.transport && !world.isAborting.exchange(true) && !world.transport->isFinalized())
     world.transport->abort(1);
   // A launcher ends the job when one of its processes fails.
   _exit(1);
@@ -233,20 +237,20 @@ FusionStatus fusion_mpi_statistics(FusionMpiStatistics *statistics) {
   if (!statistics)
     return conclude(report(FUSION_INVALID_ARGUMENT, "fusion_mpi_statistics: no place for the result"));
   World &world = World::get();
-  std::lock_guard<std::mutex> guard(world.lock);
+  Inside inside(world);
   *statistics = world.statistics;
   return FUSION_OK;
 }
 
 void fusion_mpi_reset_statistics(void) {
   World &world = World::get();
-  std::lock_guard<std::mutex> guard(world.lock);
+  Inside inside(world);
   world.statistics = {};
 }
 
 void fusion_mpi_set_chunk_bytes(int64_t bytes) {
   World &world = World::get();
-  std::lock_guard<std::mutex> guard(world.lock);
+  Inside inside(world);
   world.chunk = bytes > 0 && bytes < maxChunk ? bytes : maxChunk;
 }
 

@@ -13,6 +13,7 @@
 #include "../Guard.h"
 #include "Transport.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -53,6 +54,10 @@ struct World {
   bool isDecided = false;
   bool isFinalized = false;
   bool hasInitialized = false;
+  /// A thread is in MPI. When a rank aborts, an implementation may end this process from there.
+  std::atomic<bool> isInside{false};
+  /// fusion_mpi_fail is ending the job.
+  std::atomic<bool> isAborting{false};
   int64_t chunk = maxChunk;
   /// Exchanges that were started and not waited for.
   int64_t pending = 0;
@@ -76,11 +81,29 @@ void destroyPlans(World &world);
 /// The end of every C function: a failure inside of a guarded call ends that call. The caller must hold nothing.
 FusionStatus conclude(FusionStatus status);
 
+/// The lock of the world.
+class Inside {
+public:
+  explicit Inside(World &world) : world(world) {
+    world.lock.lock();
+    world.isInside = true;
+  }
+  ~Inside() {
+    world.isInside = false;
+    world.lock.unlock();
+  }
+  Inside(const Inside &) = delete;
+  Inside &operator=(const Inside &) = delete;
+
+private:
+  World &world;
+};
+
 /// Runs `function` with the world locked and initialised.
 template <typename Function>
 FusionStatus withWorld(Function &&function) {
   World &world = World::get();
-  std::lock_guard<std::mutex> guard(world.lock);
+  Inside inside(world);
   FusionStatus status = world.enter();
   return status == FUSION_OK ? function(world) : status;
 }
