@@ -41,7 +41,7 @@ def add_tool(name, path, options=""):
 
 roundtrip = os.environ.get("FUSION_VERIFY_ROUNDTRIP", "0") not in ("", "0")
 add_tool("fusion-opt", os.path.join(fusion_bin, "fusion-opt"), " --verify-roundtrip" if roundtrip else "")
-for tool in ("fusion-run", "fusion-translate", "fusion-lsp-server"):
+for tool in ("fusion-run", "fusion-translate", "fusion-lsp-server", "task-programs"):
     add_tool(tool, os.path.join(fusion_bin, tool))
 add_tool("mlir-opt-22", os.path.join(config.llvm_tools_dir, "mlir-opt"))
 for tool in ("FileCheck", "not", "count", "split-file", "mlir-tblgen"):
