@@ -70,6 +70,8 @@ mlir::LogicalResult Machine::runOperation(mlir::Operation &op) {
     handled = runLinalgOp(*this, &op);
   else if (dialect == "spacemap")
     handled = runSpaceMapOp(*this, &op);
+  else if (dialect == "dist")
+    handled = runDistOp(*this, &op);
   else
     handled = runControlOp(*this, &op);
   if (!handled)
@@ -160,10 +162,14 @@ mlir::LogicalResult Machine::call(mlir::Operation *caller, mlir::FunctionOpInter
   if (callDepth >= options.maxCallDepth)
     return caller->emitOpError() << "calls '" << function.getName() << "' when " << callDepth
                                  << " calls are open, which is the limit: does the recursion end?";
+  return runIsolated(function.getFunctionBody(), std::move(arguments), results);
+}
+
+mlir::LogicalResult Machine::runIsolated(mlir::Region &region, Values arguments, Values &results) {
   llvm::DenseMap<mlir::Value, RuntimeValue> values;
   llvm::DenseMap<mlir::Value, RuntimeValue> *saved = std::exchange(frame, &values);
   ++callDepth;
-  mlir::LogicalResult result = runRegion(function.getFunctionBody(), std::move(arguments), results);
+  mlir::LogicalResult result = runRegion(region, std::move(arguments), results);
   --callDepth;
   frame = saved;
   return result;
@@ -418,6 +424,18 @@ mlir::FailureOr<TensorValue> Machine::getConstant(mlir::Operation *op, mlir::Att
   if (mlir::succeeded(tensor))
     constants[attribute] = *tensor;
   return tensor;
+}
+
+void Machine::count(mlir::Operation *op, uint64_t messages, uint64_t bytes) {
+  if (!options.traffic)
+    return;
+  auto [entry, isNew] = trafficOf.try_emplace(op, options.traffic->size());
+  if (isNew)
+    options.traffic->push_back({op->getLoc(), op->getName().getStringRef().str(), 0, 0, 0});
+  ReferenceTraffic &traffic = (*options.traffic)[entry->second];
+  ++traffic.executions;
+  traffic.messages += messages;
+  traffic.bytes += bytes;
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,9 @@ public:
   mlir::LogicalResult call(mlir::Operation *caller, mlir::FunctionOpInterface function, Values arguments,
                            Values &results);
 
+  /// Runs a region that sees nothing from outside with values of its own.
+  mlir::LogicalResult runIsolated(mlir::Region &region, Values arguments, Values &results);
+
   /// Runs the operations of a region from its entry block to a terminator without successors, whose operands are the
   /// results. `terminator` is set to it if given.
   mlir::LogicalResult runRegion(mlir::Region &region, Values arguments, Values &results,
@@ -98,6 +101,12 @@ public:
   /// The tensors that the bodies of the `scf.forall`s being run insert into, by block argument.
   llvm::DenseMap<mlir::Value, TensorValue> sharedOutputs;
 
+  /// Stores of the dist dialect: how many ranks are simulated (0: stores are whole), and the number of writes so far.
+  unsigned getNumRanks() const { return options.ranks; }
+  int64_t numWrites = 0;
+  /// Messages by communication operation.
+  void count(mlir::Operation *op, uint64_t messages, uint64_t bytes);
+
   mlir::Operation *getModule() { return module; }
   mlir::SymbolTableCollection symbolTables;
 
@@ -118,6 +127,7 @@ private:
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Program>> elementwisePrograms;
   llvm::DenseMap<mlir::Attribute, TensorValue> constants;
   llvm::DenseMap<std::pair<unsigned, mlir::Type>, std::unique_ptr<mlir::Region>> combiners;
+  llvm::DenseMap<mlir::Operation *, size_t> trafficOf;
 };
 
 //===----------------------------------------------------------------------===//
@@ -134,6 +144,7 @@ Handled runControlOp(Machine &machine, mlir::Operation *op);
 Handled runTensorOp(Machine &machine, mlir::Operation *op);
 Handled runLinalgOp(Machine &machine, mlir::Operation *op);
 Handled runSpaceMapOp(Machine &machine, mlir::Operation *op);
+Handled runDistOp(Machine &machine, mlir::Operation *op);
 
 /// Copies a tensor to a slice of `target`, which may be overwritten. `dropped` marks the target's axes that the source
 /// lacks.

@@ -105,9 +105,15 @@ Shape getContiguousStrides(llvm::ArrayRef<int64_t> shape);
 /// Copies all elements between views of the same shape and type.
 void copyElements(const TensorValue &source, const TensorValue &target);
 
+/// Of the dist dialect; Store.h.
+struct StoreView;
+struct Transfer;
+
 class RuntimeValue {
 public:
   RuntimeValue() = default;
+  RuntimeValue(std::shared_ptr<StoreView> store) : value(std::move(store)) {}
+  RuntimeValue(std::shared_ptr<Transfer> transfer) : value(std::move(transfer)) {}
   RuntimeValue(Scalar scalar) : value(scalar) {}
   RuntimeValue(TensorValue tensor) : value(std::move(tensor)) {}
 
@@ -115,9 +121,17 @@ public:
   const Scalar *getScalar() const { return std::get_if<Scalar>(&value); }
   const TensorValue *getTensor() const { return std::get_if<TensorValue>(&value); }
   TensorValue *getTensor() { return std::get_if<TensorValue>(&value); }
+  StoreView *getStore() const {
+    auto *store = std::get_if<std::shared_ptr<StoreView>>(&value);
+    return store ? store->get() : nullptr;
+  }
+  Transfer *getTransfer() const {
+    auto *transfer = std::get_if<std::shared_ptr<Transfer>>(&value);
+    return transfer ? transfer->get() : nullptr;
+  }
 
 private:
-  std::variant<std::monostate, Scalar, TensorValue> value;
+  std::variant<std::monostate, Scalar, TensorValue, std::shared_ptr<StoreView>, std::shared_ptr<Transfer>> value;
 };
 
 } // namespace fusion::reference

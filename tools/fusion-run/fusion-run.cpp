@@ -61,6 +61,10 @@ static cl::opt<std::string> targetName("target",
                                        cl::desc("cpu (compile and run, the default) or reference (interpret "
                                                 "the text)"),
                                        cl::init("cpu"), cl::cat(category));
+static cl::opt<unsigned> simulatedRanks("ranks",
+                                        cl::desc("With --target=reference: execute the planned communication of a "
+                                                 "dist program on that many simulated ranks (at most 64)"),
+                                        cl::init(0), cl::cat(category));
 static cl::opt<std::string> cpuName("cpu", cl::desc("Instruction set for --target=cpu: host, generic, avx2, avx512"),
                                     cl::init("host"), cl::cat(category));
 static cl::opt<unsigned> repeatCount("repeat",
@@ -257,10 +261,12 @@ int Runner::executeReference(std::vector<HostArray> &results) {
   summary.compileSeconds = summary.scheduleSeconds;
   HostBuffer::resetPeak();
   uint64_t before = HostBuffer::getLiveBytes();
+  ReferenceOptions options;
+  options.ranks = simulatedRanks;
   for (unsigned i = 0; i < repeatCount; ++i) {
     llvm::SmallVector<HostArray> outputs;
     double start = now();
-    if (mlir::failed(interpret(*module, entry, inputs, outputs)))
+    if (mlir::failed(interpret(*module, entry, inputs, outputs, options)))
       return diagnostics.hasError() ? 2 : fail("the program could not be interpreted");
     summary.runSeconds.push_back(now() - start);
     results.assign(outputs.begin(), outputs.end());
@@ -385,6 +391,8 @@ int Runner::run(llvm::StringRef model) {
 static int checkOptions() {
   if (targetName != "cpu" && targetName != "reference")
     return fail("--target=" + targetName + " is unknown; cpu and reference are accepted");
+  if (simulatedRanks > 64 || (simulatedRanks > 0 && targetName != "reference"))
+    return fail("--ranks takes at most 64, and needs --target=reference");
   if (modelFile.empty() && caseDirectory.empty())
     return fail("no program is given: name a file or a --case");
   if (repeatCount == 0)
