@@ -1,0 +1,107 @@
+//===- Passes.td - Passes of the Tasks stage --------------------*- tablegen -*-===//
+
+#ifndef FUSION_TASKS_PASSES
+#define FUSION_TASKS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===--- Fusion ---------------------------------------------------------------------------------------------------===//
+
+def DistFuse : Pass<"dist-fuse", "::mlir::ModuleOp"> {
+  let summary = "Fuse index tasks that need no communication between points";
+  let description = [{
+    In each block the longest sequence of launches that can run point by point becomes one launch, then the next, and so
+    on (Diffuse, ASPLOS 2025, sections 4 and 5). What can run point by point is decided by comparing partitions, in
+    constant time for each argument: one launch domain; what was written through a partition is read and written through
+    it only; what was read through a partition is written through it only; what is reduced is neither read nor written.
+    A task of scalars on a domain of one point joins a group on another domain: every point then computes it.
+
+    The bodies of a group are put together in program order, as values of tensors: what one task writes and a later
+    reads is passed on. A store that nothing observes after the group is no argument any more, only a value of the body.
+    Launches of equal groups share one task. The kernels within the body are the business of the pipeline that compiles
+    it.
+
+    Opaque tasks, reads by the host program of what the group changes, control flow and exchanges end a group. Fills of
+    constants and copies are part of it where they can be, and are not counted as tasks; a fill of a scalar moves before
+    the group if the group has not touched the scalar.
+
+    The module gets the attribute `dist.task_report` (fusion/Report/TaskReport.h), and there are remarks of category
+    `dist`: for each group, and for each place where one ended, with the name of the constraint.
+
+    Example: of
+
+    ```mlir
+    #cut = #dist.tiled<[250] offset [0] extent [1000] by (d0) -> (d0)>
+    dist.task @double(%x: tensor<?xf64> read, %y: tensor<?xf64> write) {
+      %0 = linalg.add ins(%x, %x : tensor<?xf64>, tensor<?xf64>) outs(%y : tensor<?xf64>) -> tensor<?xf64>
+      dist.yield %0 : tensor<?xf64>
+    }
+    func.func @main(%x: tensor<1000xf64>) -> tensor<1000xf64> {
+      %X = dist.from_tensor %x : tensor<1000xf64> -> !dist.store<1000xf64>
+      %T = dist.create : !dist.store<1000xf64>
+      %Y = dist.create : !dist.store<1000xf64>
+      dist.launch @double on [4] (%X read #cut, %T write #cut) : !dist.store<1000xf64>, !dist.store<1000xf64>
+      dist.launch @double on [4] (%T read #cut, %Y write #cut) : !dist.store<1000xf64>, !dist.store<1000xf64>
+      %y = dist.to_tensor %Y : !dist.store<1000xf64> -> tensor<1000xf64>
+      return %y : tensor<1000xf64>
+    }
+    ```
+
+    one launch of `@fused_double_double` remains, and `%T` is gone.
+  }];
+  let dependentDialects = ["::fusion::dist::DistDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"window", "window", "unsigned", "0", "Launches, fills and copies in a group at most; 0 is any number.">,
+    Option<"fills", "fills", "std::string", "\"all\"",
+           "Which fills of constants may be part of a group: all, views (those of part of a store) or none.">,
+    Option<"promoteScalars", "promote-scalars", "bool", "true",
+           "Whether tasks of scalars join groups on domains of several points.">
+  ];
+  let statistics = [
+    Statistic<"numGroups", "groups", "Groups of tasks, those of one task included">,
+    Statistic<"numFused", "tasks", "Fused tasks made">,
+    Statistic<"numStores", "stores", "Stores that vanished">
+  ];
+}
+
+//===--- Execution ------------------------------------------------------------------------------------------------===//
+
+def DistLower : Pass<"dist-lower", "::mlir::ModuleOp"> {
+  let summary = "Lower dist programs to functions on tensors and calls of the run-time";
+  let description = [{
+    Works on a program whose communication is planned and whose views are canonicalised away. Each task becomes a function
+    that takes its boxes as buffers and updates in place what it writes, one for each combination of the extents that its
+    launches know; its body stays on tensors, for the pipeline that fuses and compiles any other program. Each operation on
+    stores becomes a call of a C function of fusion/Runtime/Dist.h with a constant table of numbers: stores have numbers in
+    their function, partitions and placements are coded. The tables do not depend on the number of ranks or points.
+
+    A store lives from where it is made to its last use. A store that is made from an argument of a public function and
+    never written uses the argument's memory; one whose last use is a `dist.to_tensor` in the same block is made in the
+    memory of the result.
+
+    ```mlir
+    func.func @main(%x: tensor<8xf64>) -> tensor<8xf64> {
+      %s = dist.from_tensor %x : tensor<8xf64> -> !dist.store<8xf64>
+      %r = dist.to_tensor %s : !dist.store<8xf64> -> tensor<8xf64>
+      return %r : tensor<8xf64>
+    }
+    // becomes
+    llvm.mlir.global internal constant @dist.table.main.0(dense<[...]> : tensor<12xi64>) : !llvm.array<12 x i64>
+    func.func @main(%x: tensor<8xf64>) -> tensor<8xf64> {
+      %context = llvm.call @fusion_dist_begin(%stores, %slots) : (i64, i64) -> !llvm.ptr
+      ...
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numBodies", "num-bodies", "Number of functions made of tasks">,
+    Statistic<"numBorrowed", "num-borrowed", "Number of stores in the memory of an argument">,
+    Statistic<"numPlaced", "num-placed", "Number of stores in the memory of a result">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
+}
+
+#endif // FUSION_TASKS_PASSES
