@@ -2,6 +2,7 @@
 
 #include "fusion/InitAll.h"
 #include "fusion/CPU/Passes.h"
+#include "fusion/GPU/Passes.h"
 #include "fusion/Normalize/Passes.h"
 #include "fusion/Pipelines/Pipelines.h"
 #include "fusion/Dist/Dist.h"
@@ -29,7 +30,9 @@ void registerAllPasses() {
   registerSpacesPasses();
   registerTilesPasses();
   registerCPUPasses();
+  registerGPUPasses();
   registerPipelines();
+  registerGpuPipelines();
 }
 
 } // namespace fusion

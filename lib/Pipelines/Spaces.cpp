@@ -11,6 +11,10 @@ using namespace mlir;
 namespace fusion {
 
 void buildSpacesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  buildSpacesPipeline(pm, "cpu", options.threads);
+}
+
+void buildSpacesPipeline(OpPassManager &pm, llvm::StringRef target, unsigned threads) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createSpaceMapBuild());
   functions.addPass(createCanonicalizerPass());
@@ -20,11 +24,13 @@ void buildSpacesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   SpaceMapPartitionOptions partition;
-  partition.threads = options.threads;
+  partition.target = target.str();
+  partition.threads = threads;
   functions.addPass(createSpaceMapPartition(partition));
   functions.addPass(createCanonicalizerPass());
   SpaceMapSliceOptions slice;
-  slice.threads = options.threads;
+  slice.target = target.str();
+  slice.threads = threads;
   functions.addPass(createSpaceMapSlice(slice));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());

@@ -31,14 +31,24 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
                          llvm::cl::init(false)};
 };
 
+struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("The chip to compile for: sm_70, sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100"),
+                           llvm::cl::init("sm_80")};
+  Option<bool> narrowF64{*this, "narrow-f64",
+                         llvm::cl::desc("Compute f64 islands of an f32 program in f32 (changes rounding)"),
+                         llvm::cl::init(true)};
+};
+
 /// program -> canonical program (passes/Normalize).
 void buildNormalizePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 /// canonical program -> sliced space-mapping graphs (passes/Spaces).
 void buildSpacesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+/// The same for any machine that fusion/Target/Target.h knows.
+void buildSpacesPipeline(mlir::OpPassManager &pm, llvm::StringRef target, unsigned threads);
 /// sliced graphs -> tile program in upstream dialects (passes/Tiles).
 void buildTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
-/// The three above: program -> tile program. When `fuse` is off, only the assertions of
-/// what run-time extents must be.
+/// The three above: program -> tile program. When `fuse` is off, only what
+/// asserts that the program is defined at run time.
 void buildToTilesPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
 /// tile program, with any other linalg-on-tensors around the kernels -> LLVM dialect (passes/CPU). Ends with an error
@@ -51,6 +61,15 @@ void buildCpuBufferizePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions
 
 /// program -> LLVM dialect.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+
+/// program -> tile program for a GPU.
+void buildGpuToTilesPipeline(mlir::OpPassManager &pm, const GpuPipelineOptions &options);
+/// tile program -> `gpu.module` in the LLVM and NVVM dialects and launches (passes/GPU); the host program stays on tensors.
+void buildGpuCodegenPipeline(mlir::OpPassManager &pm, const GpuPipelineOptions &options);
+/// Both.
+void buildGpuPipeline(mlir::OpPassManager &pm, const GpuPipelineOptions &options);
+/// Registers `fusion-gpu`, `fusion-gpu-to-tiles` and `fusion-gpu-codegen`.
+void registerGpuPipelines();
 
 /// Registers `fusion-cpu`, `fusion-cpu-bufferize`, `fusion-cpu-codegen` and `fusion-to-tiles`.
 void registerPipelines();

@@ -1,0 +1,155 @@
+//===- ThreadProgram.h - The program of one thread of a block -------------===//
+//
+// Emits what one thread does for a kernel's tile program: tiles become fragments, the registers of a thread as its
+// layout says. The emitter keeps, for each tile of the program, in which forms the thread has it, and makes another form
+// where an operation asks for it.
+//
+//===------------------------------------------------------------------------===//
+
+#ifndef FUSION_PASSES_GPU_THREADPROGRAM_H
+#define FUSION_PASSES_GPU_THREADPROGRAM_H
+
+#include "BlockProgram.h"
+#include "fusion/Target/GpuChip.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace fusion {
+
+/// An argument of a kernel, and the value of the host program that is passed for it.
+struct KernelArgument {
+  enum Kind { Buffer, Size, Scalar };
+  KernelArgument(Kind kind, mlir::Value host, int64_t axis = -1) : kind(kind), host(host), axis(axis) {}
+
+  Kind kind;
+  /// The tensor, index or scalar; for a result's buffer its initial value.
+  mlir::Value host;
+  /// For the extent of a tensor: its axis. -1 otherwise.
+  int64_t axis;
+  bool isRead = false, isWritten = false;
+  mlir::Value device;
+};
+
+/// A tile's registers in one thread.
+struct Fragment {
+  Layout layout;
+  llvm::SmallVector<mlir::Value> values;
+};
+
+/// A tile in global memory.
+struct GlobalTile {
+  /// Address of its first element.
+  mlir::Value pointer;
+  mlir::Type elementType;
+  /// Elements between neighbours, per dimension of the tile.
+  llvm::SmallVector<mlir::OpFoldResult> strides;
+  int contiguous = -1;
+  int64_t vector = 1;
+};
+
+/// What is known of a tile: any of these may be there, all with the same content.
+struct TileState {
+  bool isUndefined = false;
+  mlir::Value splat;
+  std::optional<GlobalTile> global;
+  llvm::SmallVector<Fragment, 1> fragments;
+};
+
+class ThreadProgram {
+public:
+  /// Emits into `function`, which has an empty entry block and no arguments yet.
+  ThreadProgram(mlir::scf::ForallOp forall, mlir::LLVM::LLVMFuncOp function, const GpuChip &chip);
+
+  /// Emits everything; errors are reported at the operation in question.
+  mlir::LogicalResult run();
+
+  llvm::ArrayRef<KernelArgument> getArguments() const { return arguments; }
+  int64_t getSharedBytes() const { return sharedBytes; }
+  int64_t getNumThreads() const { return numWarps * gpuWarpSize; }
+
+private:
+  using OpFoldResults = llvm::SmallVector<mlir::OpFoldResult>;
+
+  // ThreadProgram.cpp: the walk over the block's program.
+  mlir::LogicalResult emitBody(mlir::Block &block);
+  mlir::LogicalResult emit(mlir::Operation *op);
+  mlir::LogicalResult emitLoop(mlir::scf::ForOp loop);
+  mlir::LogicalResult emitScalar(mlir::Operation *op);
+  mlir::LogicalResult emitElement(mlir::tensor::ExtractOp extract, mlir::IRMapping &map);
+  mlir::LogicalResult emitStore(mlir::tensor::ParallelInsertSliceOp insert);
+  void emitCoordinates();
+
+  // ThreadArguments.cpp: what comes from the host.
+  mlir::Value addArgument(KernelArgument argument, mlir::Type type);
+  mlir::FailureOr<mlir::Value> getBuffer(mlir::Value tensor, bool isWritten);
+  mlir::Value getHostScalar(mlir::Value value);
+  mlir::OpFoldResult getHostExtent(mlir::Value tensor, unsigned axis);
+  /// The value in the kernel of a scalar or index of the block's program.
+  mlir::Value getScalar(mlir::Value value);
+  mlir::OpFoldResult getIndex(mlir::OpFoldResult value);
+
+  // ThreadTiles.cpp: forms of tiles.
+  mlir::FailureOr<TileState *> getState(mlir::Value tile);
+  OpFoldResults getExtents(mlir::Value tile);
+  mlir::FailureOr<GlobalTile> getGlobalTile(mlir::Value tensor);
+  mlir::LogicalResult emitSlice(mlir::tensor::ExtractSliceOp slice);
+  mlir::FailureOr<Fragment> getFragment(mlir::Value tile, const Layout &layout);
+  mlir::FailureOr<Layout> getFallbackLayout(mlir::Value tile);
+  Fragment convert(const Fragment &fragment, const Layout &layout, mlir::Type type);
+  void setFragment(mlir::Value tile, Fragment fragment);
+
+  // ThreadMemory.cpp: loads and stores of fragments.
+  Fragment load(const GlobalTile &tile, const Layout &layout, llvm::ArrayRef<mlir::OpFoldResult> extents);
+  void store(const Fragment &fragment, const GlobalTile &tile, llvm::ArrayRef<mlir::OpFoldResult> extents);
+  mlir::Value loadAt(mlir::Value pointer, mlir::Type elementType, int64_t vector);
+  void storeAt(mlir::Value pointer, llvm::ArrayRef<mlir::Value> values);
+  mlir::Value getAddress(const GlobalTile &tile, const Layout &layout, int64_t number);
+  /// Whether all elements at register `number` are within `extents` along `dims`: null where that is always so.
+  /// `isNever` tells that none is.
+  mlir::Value getMask(const Layout &layout, int64_t number, llvm::ArrayRef<mlir::OpFoldResult> extents,
+                      llvm::ArrayRef<unsigned> dims, bool &isNever);
+  Fragment exchange(const Fragment &fragment, const Layout &layout, mlir::Type type);
+  mlir::Value allocateShared(int64_t bytes, int64_t alignment = 16);
+  void emitBarrier();
+
+  // ThreadLinalg.cpp and ThreadReduction.cpp: operations.
+  mlir::LogicalResult emitLinalg(mlir::linalg::LinalgOp op);
+  mlir::LogicalResult emitBodyAt(mlir::linalg::LinalgOp op, const Layout &layout, int64_t number,
+                                 llvm::ArrayRef<mlir::Value> arguments, mlir::Operation *skipped,
+                                 mlir::Value skippedBy, llvm::SmallVectorImpl<mlir::Value> &results);
+  Fragment reduceAcross(Fragment partial, const Layout &loops, llvm::ArrayRef<unsigned> kept,
+                        mlir::Operation *combiner);
+  mlir::Value combine(mlir::Operation *combiner, mlir::Value left, mlir::Value right);
+  mlir::Value shuffle(mlir::Value value, int64_t laneMask);
+
+  // Small pieces.
+  mlir::Value getThreadPart(const Layout &layout, unsigned dim);
+  mlir::Value gatherBits(mlir::Value number, llvm::ArrayRef<unsigned> bits);
+  mlir::Value getConstant(int64_t value, mlir::Type type);
+  mlir::Value getI32(int64_t value) { return getConstant(value, builder.getI32Type()); }
+  mlir::OpFoldResult add(mlir::OpFoldResult left, mlir::OpFoldResult right);
+  mlir::OpFoldResult multiply(mlir::OpFoldResult left, mlir::OpFoldResult right);
+  mlir::Value getIndexValue(mlir::OpFoldResult value);
+  mlir::Value offsetPointer(mlir::Value pointer, mlir::Type elementType, mlir::OpFoldResult elements);
+
+  mlir::scf::ForallOp forall;
+  mlir::LLVM::LLVMFuncOp function;
+  const GpuChip &chip;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  int64_t numWarps = 1;
+  int64_t sharedBytes = 0;
+  unsigned loopDepth = 0;
+  mlir::Value lane, warp, sharedBase;
+
+  llvm::SmallVector<KernelArgument> arguments;
+  mlir::IRMapping scalars;
+  llvm::DenseMap<mlir::Value, TileState> tiles;
+  llvm::DenseMap<mlir::Value, OpFoldResults> extentsOf;
+};
+
+} // namespace fusion
+
+#endif // FUSION_PASSES_GPU_THREADPROGRAM_H
