@@ -8,6 +8,7 @@
 #include "fusion/Dist/Dist.h"
 #include "fusion/SpaceMap/SpaceMap.h"
 #include "fusion/Spaces/Passes.h"
+#include "fusion/Tasks/Passes.h"
 #include "fusion/Tiles/Passes.h"
 
 #include "mlir/InitAllDialects.h"
@@ -26,6 +27,7 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 void registerAllPasses() {
+  registerTasksPasses();
   registerNormalizePasses();
   registerSpacesPasses();
   registerTilesPasses();

@@ -1,8 +1,8 @@
 //===- TaskStream.h - Which index tasks may run as one ------------*- C++ -*-===//
 //
 // The fusion constraints of Diffuse (ASPLOS '25, section 4, Fig. 5) as an incremental checker, the arguments of a fused
-// task (section 4.3) and the stores that only live inside of it (section 5.1, Def. 4). All on plain numbers: the passes on
-// the `dist` dialect and sessions that see tasks while a program runs call the same code.
+// task (section 4.3) and the stores that only live inside of it (section 5.1, Def. 4). All on plain numbers: the passes
+// on the `dist` dialect and sessions that see tasks while a program runs call the same code.
 //
 // Time per argument is constant: it depends neither on the number of points of a domain nor on the number of tasks
 // before. Partitions are compared by number, so the caller interns them: equal numbers exactly for equal partitions.
@@ -186,9 +186,9 @@ struct FusedArguments {
 /// Diffuse, section 4.3, with de-escalation: what is only read after the group has written it, is not read.
 FusedArguments buildArguments(llvm::ArrayRef<Task> members);
 
-/// Which of the fused arguments are temporaries (Diffuse, Def. 4): their stores are written in the group, read there only
-/// where it has written before, and not observed afterwards (`isLiveAfter`, called once for each candidate store). A store
-/// that is written and not read at all is one, too; a store that is reduced is not.
+/// Which of the fused arguments are temporaries (Diffuse, Def. 4): their stores are written in the group, read there
+/// only where it has written before, and not observed afterwards (`isLiveAfter`, called once for each candidate store).
+/// A store that is written and not read at all is one, too; a store that is reduced is not.
 ///
 /// Unlike the definition this does not ask that the written partition covers the store: within a group only the
 /// partition that was written is read, and at each point that is what the point has written.

@@ -54,9 +54,8 @@ TEST(TaskArguments, TemporariesOfTheSixthFigure) {
   ASSERT_EQ(length, 3u);
   FusedArguments fused = buildArguments(tasks.take_front(length));
   auto covers = [](const Task &, const Argument &argument) { return argument.partition == P; };
-  llvm::SmallVector<unsigned> temporaries = findTemporaries(fused, [&](uint32_t store) {
-    return store == V || isObservedBy(tasks.drop_front(length), store, covers);
-  });
+  llvm::SmallVector<unsigned> temporaries = findTemporaries(
+      fused, [&](uint32_t store) { return store == V || isObservedBy(tasks.drop_front(length), store, covers); });
   ASSERT_EQ(temporaries.size(), 1u);
   EXPECT_EQ(fused.arguments[temporaries[0]].store, Z);
 }

@@ -75,9 +75,10 @@ TEST(TaskDependence, OnePointKeepsTheConstraints) {
 TEST(TaskDependence, ScalarsArePromoted) {
   auto stream = [] {
     Stream stream;
-    stream.add({R(A, P), scalar(Rd(B, N))})                              // dot
-        .add({scalar(R(B, N)), scalar(W(C, N))}, 1)                      // t = f(s)
-        .add({scalar(R(C, N)), R(A, P), RW(D, P)});                      // axpy
+    stream
+        .add({R(A, P), scalar(Rd(B, N))})           // dot
+        .add({scalar(R(B, N)), scalar(W(C, N))}, 1) // t = f(s)
+        .add({scalar(R(C, N)), R(A, P), RW(D, P)}); // axpy
     return stream;
   };
   Stream all = stream();

@@ -189,8 +189,8 @@ struct Totals {
 
 } // namespace
 
-/// An accepted prefix has only dependences within points (or through private scalars), and running it point by point, in
-/// either order of points, gives what running it task by task gives.
+/// An accepted prefix has only dependences within points (or through private scalars), and running it point by point,
+/// in either order of points, gives what running it task by task gives.
 static std::string print(llvm::ArrayRef<Task> tasks) {
   std::string text;
   for (const Task &task : tasks) {
