@@ -27,6 +27,13 @@ namespace {
 
 constexpr int32_t maxThreads = 4096;
 
+/// Kernels store large results past the caches; such stores are ordered by nothing but a fence.
+void publishStores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 /// A parallel loop in progress.
 struct Loop {
   FusionRangeFunction function = nullptr;
@@ -64,6 +71,7 @@ struct Loop {
     flag = true;
     FusionStatus status = runGuarded([](void *loop) { static_cast<Loop *>(loop)->takeRanges(); }, this, own);
     flag = before;
+    publishStores();
     if (status == FUSION_OK)
       return;
     std::lock_guard<std::mutex> lock(failureMutex);
@@ -216,6 +224,7 @@ FusionStatus fusion_rt_parallel_for(FusionRangeFunction function, void *context,
   if (threads == 1 || inParallelLoop() || !pool().owner.try_lock()) {
     if (currentGuard()) {
       function(context, 0, count);
+      publishStores();
       return FUSION_OK;
     }
     Loop loop;

@@ -1,5 +1,7 @@
 //===- LowerAsserts.cpp - Assertions end the call, not the process ----------===//
 
+#include "FailureTexts.h"
+
 #include "fusion/CPU/Passes.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -12,60 +14,42 @@ namespace fusion {
 
 namespace {
 
-constexpr StringLiteral failFunction = "fusion_rt_assert_fail";
+constexpr StringLiteral failFunction = "fusion_rt_assert_fail", stackFunction = "fusion_rt_check_stack";
 
-LLVM::LLVMFuncOp getFailFunction(ModuleOp module) {
-  if (auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(failFunction))
+LLVM::LLVMFuncOp declare(ModuleOp module, StringRef name) {
+  if (auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return function;
   OpBuilder builder(module.getBodyRegion());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
                                           {LLVM::LLVMPointerType::get(module.getContext())});
-  auto function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), failFunction, type);
-  function.setPassthroughAttr(builder.getStrArrayAttr({"noreturn", "cold"}));
-  return function;
+  return LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
 }
 
-std::string makeText(cf::AssertOp op) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  Location loc = op.getLoc();
-  while (!isa<FileLineColLoc>(loc)) {
-    if (auto named = dyn_cast<NameLoc>(loc))
-      loc = named.getChildLoc();
-    else if (auto call = dyn_cast<CallSiteLoc>(loc))
-      loc = call.getCallee();
-    else if (auto fused = dyn_cast<FusedLoc>(loc); fused && !fused.getLocations().empty())
-      loc = fused.getLocations().front();
-    else
-      break;
-  }
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
-    os << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn() << ": ";
-  os << "assertion failed: " << op.getMsg();
-  return text;
+LLVM::LLVMFuncOp getFailFunction(ModuleOp module) {
+  LLVM::LLVMFuncOp function = declare(module, failFunction);
+  function.setPassthroughAttr(OpBuilder(module.getContext()).getStrArrayAttr({"noreturn", "cold"}));
+  return function;
 }
 
 struct LowerAsserts : impl::CPULowerAssertsBase<LowerAsserts> {
   void runOnOperation() override {
     SmallVector<cf::AssertOp> asserts;
     getOperation().walk([&](cf::AssertOp op) { asserts.push_back(op); });
-    llvm::StringMap<LLVM::GlobalOp> texts;
+    FailureTexts texts(getOperation());
+    lowerStackChecks(texts);
     for (cf::AssertOp op : asserts) {
       Operation *parent = op->getParentOp();
       if (!isa<func::FuncOp, LLVM::LLVMFuncOp>(parent)) {
         op.emitOpError("stands in structured control flow, which must be lowered first");
         return signalPassFailure();
       }
-      LLVM::GlobalOp &global = texts[makeText(op)];
-      if (!global)
-        global = makeGlobal(makeText(op), texts.size() - 1);
-
       Location loc = op.getLoc();
       OpBuilder builder(op);
       Block *block = op->getBlock();
       Block *rest = block->splitBlock(op);
       Block *fail = builder.createBlock(rest->getParent(), rest->getParent()->end());
-      Value text = LLVM::AddressOfOp::create(builder, loc, global);
+      std::string message = describePlace(loc) + "assertion failed: " + op.getMsg().str();
+      Value text = texts.getAddress(builder, loc, message);
       LLVM::CallOp::create(builder, loc, getFailFunction(getOperation()), text);
       LLVM::UnreachableOp::create(builder, loc);
       builder.setInsertionPointToEnd(block);
@@ -74,12 +58,23 @@ struct LowerAsserts : impl::CPULowerAssertsBase<LowerAsserts> {
     }
   }
 
-  LLVM::GlobalOp makeGlobal(StringRef text, unsigned index) {
-    OpBuilder builder(getOperation().getBodyRegion());
-    std::string bytes = text.str() + '\0';
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
-    return LLVM::GlobalOp::create(builder, getOperation().getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                  ("fusion_assert_text_" + Twine(index)).str(), builder.getStringAttr(bytes));
+  void lowerStackChecks(FailureTexts &texts) {
+    auto declaration = getOperation().lookupSymbol<func::FuncOp>(stackFunction);
+    if (!declaration)
+      return;
+    SmallVector<func::CallOp> calls;
+    getOperation().walk([&](func::CallOp call) {
+      if (call.getCallee() == stackFunction)
+        calls.push_back(call);
+    });
+    declaration.erase();
+    LLVM::LLVMFuncOp function = declare(getOperation(), stackFunction);
+    for (func::CallOp call : calls) {
+      OpBuilder builder(call);
+      std::string message = describePlace(call.getLoc()) + "the stack is exhausted: does the recursion end?";
+      LLVM::CallOp::create(builder, call.getLoc(), function, texts.getAddress(builder, call.getLoc(), message));
+      call.erase();
+    }
   }
 };
 

@@ -1,5 +1,7 @@
 //===- ParallelCalls.cpp - Calls of kernels through the run-time ------------===//
 
+#include "FailureTexts.h"
+
 #include "fusion/CPU/Passes.h"
 
 using namespace mlir;
@@ -16,7 +18,7 @@ struct ParallelCalls : impl::CPUParallelCallsBase<ParallelCalls> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     rename("_mlir_memref_to_llvm_alloc", "fusion_rt_alloc");
-    rename("_mlir_memref_to_llvm_aligned_alloc", "fusion_rt_aligned_alloc");
+    placeAllocations();
     rename("_mlir_memref_to_llvm_free", "fusion_rt_free");
 
     SmallVector<LLVM::CallOp> calls;
@@ -27,6 +29,7 @@ struct ParallelCalls : impl::CPUParallelCallsBase<ParallelCalls> {
     });
     for (LLVM::CallOp call : calls)
       rewrite(call, module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee()));
+    keepRecursion();
   }
 
   void rename(StringRef from, StringRef to) {
@@ -39,6 +42,45 @@ struct ParallelCalls : impl::CPUParallelCallsBase<ParallelCalls> {
     function.setSymName(to);
     if (isa<LLVM::LLVMPointerType>(function.getFunctionType().getReturnType()))
       function.setResultAttr(0, LLVM::LLVMDialect::getNoAliasAttrName(), UnitAttr::get(&getContext()));
+  }
+
+  /// Allocations say for what operation they are.
+  void placeAllocations() {
+    ModuleOp module = getOperation();
+    auto old = module.lookupSymbol<LLVM::LLVMFuncOp>("_mlir_memref_to_llvm_aligned_alloc");
+    if (!old)
+      return;
+    OpBuilder builder(old);
+    Type pointer = LLVM::LLVMPointerType::get(&getContext()), size = builder.getI64Type();
+    auto type = LLVM::LLVMFunctionType::get(pointer, {size, size, pointer});
+    auto function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "fusion_rt_aligned_alloc", type);
+    function.setResultAttr(0, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    FailureTexts texts(module);
+    SmallVector<LLVM::CallOp> calls;
+    module.walk([&](LLVM::CallOp call) {
+      if (call.getCallee() == old.getSymName())
+        calls.push_back(call);
+    });
+    for (LLVM::CallOp call : calls) {
+      builder.setInsertionPoint(call);
+      Value place = texts.getAddress(builder, call.getLoc(), describePlace(call.getLoc()));
+      SmallVector<Value> operands(call.getArgOperands());
+      operands.push_back(place);
+      call.replaceAllUsesWith(LLVM::CallOp::create(builder, call.getLoc(), function, operands));
+      call.erase();
+    }
+    old.erase();
+  }
+
+  /// A recursion that is turned into a loop would never meet the end of the stack.
+  void keepRecursion() {
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+      SmallVector<LLVM::CallOp> calls;
+      function.walk([&](LLVM::CallOp call) { calls.push_back(call); });
+      if (llvm::any_of(calls, [](LLVM::CallOp call) { return call.getCallee() == "fusion_rt_check_stack"; }))
+        for (LLVM::CallOp call : calls)
+          call.setTailCallKind(LLVM::TailCallKind::NoTail);
+    }
   }
 
   LLVM::LLVMFuncOp getParallelFor() {

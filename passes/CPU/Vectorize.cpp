@@ -71,6 +71,11 @@ struct CPUVectorize : fusion::impl::CPUVectorizeBase<CPUVectorize> {
       rewriter.eraseOp(generic); // no point in its iteration space
       return success();
     }
+    if (generic->hasAttr("fusion.stream"))
+      markStreamed(*nest);
+    if (auto distances = generic->getAttrOfType<DenseI64ArrayAttr>("fusion.prefetch"))
+      for (auto [access, distance] : llvm::zip(nest->accesses, distances.asArrayRef()))
+        access.prefetch = access.raw ? 0 : distance;
     simplify(b, *nest);
     if (succeeded(vectorizeContraction(b, *nest, target))) {
       ++numContractions;
@@ -83,6 +88,19 @@ struct CPUVectorize : fusion::impl::CPUVectorizeBase<CPUVectorize> {
     }
     rewriter.eraseOp(generic);
     return success();
+  }
+
+  /// The tile program says that rows start at cache lines; here the rows of the nest must be whole lines apart.
+  static void markStreamed(LoopNest &nest) {
+    for (Access &access : llvm::drop_begin(nest.accesses, nest.numInputs)) {
+      if (!access.element.isIntOrFloat() || access.raw)
+        continue;
+      int64_t line = kLineBytes * 8 / access.element.getIntOrFloatBitWidth();
+      access.isStreamed = llvm::all_of(access.strides, [&](OpFoldResult stride) {
+        std::optional<int64_t> constant = getConstantIntValue(stride);
+        return constant && (*constant == 1 || (*constant != 0 && *constant % line == 0));
+      });
+    }
   }
 
   LogicalResult loops(RewriterBase &rewriter, linalg::LinalgOp op) {

@@ -472,6 +472,9 @@ Lowered ElementwiseEmitter::load(unsigned access, State &state) {
   for (unsigned part = 0; part < state.parts; ++part)
     lowered.parts.push_back(loadVector(b, nest.accesses[access], partOffset(access, state, part),
                                        nest.accesses[access].strides[lanesLoop], lanes, state.mask));
+  if (int64_t distance = nest.accesses[access].prefetch; distance != 0 && nest.accesses[access].unit(lanesLoop))
+    prefetchVector(b, nest.accesses[access], add(b, partOffset(access, state, 0), b.getIndexAttr(distance)),
+                   state.parts * lanes);
   return lowered;
 }
 

@@ -220,6 +220,13 @@ Value loadVector(ImplicitLocOpBuilder &b, const Access &access, Value offset, Op
   return toCompute(b, loaded, access.element);
 }
 
+void prefetchVector(ImplicitLocOpBuilder &b, const Access &access, Value offset, unsigned lanes) {
+  unsigned line = kLineBytes * 8 / bitWidth(access.element);
+  for (unsigned first = 0; first < lanes; first += line)
+    memref::PrefetchOp::create(b, access.flat, ValueRange{add(b, offset, b.getIndexAttr(first))}, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 Value gatherVector(ImplicitLocOpBuilder &b, const Access &access, Value offsets, const LaneMask &mask) {
   unsigned lanes = cast<VectorType>(offsets.getType()).getNumElements();
   Value inside = mask ? mask.lanes : allLanes(b, lanes);
@@ -236,6 +243,16 @@ Value gatherVector(ImplicitLocOpBuilder &b, const Access &access, Value offsets,
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value loaded = vector::GatherOp::create(b, type, access.flat, ValueRange{zero}, offsets, inside, zeros(b, type));
   return toCompute(b, loaded, access.element);
+}
+
+static void storeRow(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset) {
+  auto store = vector::StoreOp::create(b, value, access.flat, ValueRange{offset});
+  auto type = cast<VectorType>(value.getType());
+  if (!access.isStreamed)
+    return;
+  // Past the caches there are only stores of aligned vectors.
+  store.setNontemporal(true);
+  store.setAlignment(std::min<int64_t>(type.getNumElements() * bitWidth(access.element) / 8, kLineBytes));
 }
 
 void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Value offset, OpFoldResult stride,
@@ -263,7 +280,7 @@ void storeVector(ImplicitLocOpBuilder &b, Value value, const Access &access, Val
   else if (mask)
     vector::MaskedStoreOp::create(b, access.flat, ValueRange{offset}, mask.lanes, value);
   else
-    vector::StoreOp::create(b, value, access.flat, ValueRange{offset});
+    storeRow(b, value, access, offset);
 }
 
 } // namespace fusion::cpu

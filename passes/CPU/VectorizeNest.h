@@ -48,6 +48,9 @@ struct Access {
   llvm::SmallVector<mlir::OpFoldResult> strides; // attribute 0 if the operand does not vary along the loop
   llvm::SmallVector<std::pair<unsigned, unsigned>> contiguous; // (d, e): stride d = stride e * extent e, for sure
 
+  int64_t prefetch = 0;    // elements from what is read to what is fetched meanwhile; 0: nothing
+  bool isStreamed = false; // written once and not read soon; each row starts at a cache line
+
   bool absent(unsigned loop) const { return mlir::isConstantIntValue(strides[loop], 0); }
   bool unit(unsigned loop) const { return mlir::isConstantIntValue(strides[loop], 1); }
 };
@@ -62,6 +65,9 @@ struct LoopNest {
 
   unsigned numLoops() const { return extents.size(); }
 };
+
+/// Bytes of a cache line.
+inline constexpr int64_t kLineBytes = 64;
 
 /// An index that is a sum of loops with constant factors, and a constant.
 struct LinearIndex {
@@ -107,6 +113,8 @@ mlir::Value loadScalar(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir
 void storeScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Access &access, mlir::Value offset);
 mlir::Value loadVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset,
                        mlir::OpFoldResult stride, unsigned lanes, const LaneMask &mask = {});
+/// Fetches the lines of `lanes` elements at `offset` to the core's second cache.
+void prefetchVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offset, unsigned lanes);
 /// The elements at a vector of offsets (index).
 mlir::Value gatherVector(mlir::ImplicitLocOpBuilder &b, const Access &access, mlir::Value offsets,
                          const LaneMask &mask);

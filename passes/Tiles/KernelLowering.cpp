@@ -104,6 +104,7 @@ LogicalResult KernelLowering::run() {
       entry.second.getDefiningOp()->erase();
     return failure();
   }
+  markPrefetches();
   graph->replaceAllUsesWith(forall.getResults());
   graph.erase();
   ++counts.kernels;
@@ -125,6 +126,8 @@ LogicalResult KernelLowering::emitBlock(Block *block, ValueRange destinations) {
   for (auto [value, axes, destination] : llvm::zip_equal(output.getValues(), output.getAxes(), destinations)) {
     slices.push_back(build.slice(0, graph.getLoc(), destination, getNames(cast<ArrayAttr>(axes)), 0));
     isClaim.push_back(mayClaim(value, slices.back(), destination) && claims.try_emplace(value, slices.back()).second);
+    if (isClaim.back() && isStreamed(isClaim.size() - 1))
+      streamed.insert(value);
   }
   if (failed(emitRootsOf(graph.getBody().front())))
     return failure();
@@ -262,6 +265,8 @@ LogicalResult KernelLowering::emitTemporal(TemporalOp loop) {
                   .getResult();
     collectedSlices.push_back(Tile{part, whole.axes, /*isScratch=*/false, 1});
     isClaim.push_back(claims.try_emplace(value, collectedSlices.back()).second);
+    if (isClaim.back() && streamed.contains(loop.getCollected()[index]))
+      streamed.insert(value);
   }
 
   if (failed(emitRootsOf(body)))

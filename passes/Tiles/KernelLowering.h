@@ -32,6 +32,11 @@ private:
   /// of a loop reads and writes again.
   bool mayClaim(Value value, const Tile &slice, Value destination);
   mlir::LogicalResult emitBlock(mlir::Block *block, mlir::ValueRange destinations);
+  /// Whether the result of the graph at `index` goes past the caches: it is larger than those of a core, nobody in the
+  /// program reads it, and each row of its tiles consists of whole cache lines.
+  bool isStreamed(unsigned index);
+  /// Marks the last of several passes over a tile of a large input: it fetches the next block's part.
+  void markPrefetches();
   mlir::LogicalResult emitTemporal(spacemap::TemporalOp loop);
   /// The tensor with which a state or a collected result starts.
   mlir::FailureOr<Tile> makeInitial(Value init, Value result);
@@ -113,6 +118,8 @@ private:
   llvm::DenseMap<Value, Tile> tiles;
   /// Slices of results (or of collected tensors) that a space is computed into.
   llvm::DenseMap<Value, Tile> claims;
+  /// Spaces whose claim is written past the caches.
+  llvm::DenseSet<Value> streamed;
   /// What was computed in the claimed slice of another space before that one (`findLender`).
   llvm::DenseMap<Value, Value> loans;
   /// Corrected states of accumulations, by update.

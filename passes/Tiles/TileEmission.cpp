@@ -166,8 +166,9 @@ Value KernelLowering::findLender(Value root) {
   unsigned level = plan.getLevel(root);
   for (Value reader : plan.getConsumers(root)) {
     auto claim = claims.find(reader);
-    if (claim == claims.end() || !reader.getDefiningOp<MapOp>() || loans.contains(reader) ||
-        plan.getLevel(reader) != level || claim->second.level != level ||
+    // What goes past the caches is written once.
+    if (claim == claims.end() || streamed.contains(reader) || !reader.getDefiningOp<MapOp>() ||
+        loans.contains(reader) || plan.getLevel(reader) != level || claim->second.level != level ||
         getSpace(reader).getElementType() != getSpace(root).getElementType() ||
         plan.dropUnits(getSpace(root).getDims(), level).size() != claim->second.axes.size())
       continue;
@@ -375,6 +376,9 @@ LogicalResult KernelLowering::emitMap(Value root, ArrayRef<Value> inlined) {
   SmallVector<Tile> results = emitGeneric(level, root.getLoc(), getSpace(root).getDims(), outputs, lookThrough);
   tiles[root] = results.front();
   done.insert(root);
+  Operation *made = results.front().tensor.getDefiningOp();
+  if (streamed.contains(root) && outputs.size() == 1 && made)
+    made->setAttr("fusion.stream", build.at(level).getUnitAttr());
   if (results.front().isScratch)
     scratch.push_back({root, results.front()});
   for (auto [output, tile] : llvm::drop_begin(llvm::zip_equal(outputs, results)))

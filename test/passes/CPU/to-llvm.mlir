@@ -2,7 +2,7 @@
 
 // CHECK-DAG: llvm.func @fusion_rt_parallel_for(!llvm.ptr, !llvm.ptr, i64) -> i32
 // CHECK-DAG: llvm.func @fusion_rt_invoke(!llvm.ptr, !llvm.ptr) -> i32
-// CHECK-DAG: llvm.func @fusion_rt_aligned_alloc(i64, i64) -> (!llvm.ptr {llvm.noalias})
+// CHECK-DAG: llvm.func @fusion_rt_aligned_alloc(i64, i64, !llvm.ptr) -> (!llvm.ptr {llvm.noalias})
 
 // CHECK-LABEL: llvm.func internal @fusion.main
 // CHECK-SAME: fusion.signature = (tensor<4096x64xf32>) -> tensor<4096x64xf32>
@@ -27,7 +27,7 @@ func.func @main(%a: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
 
 // An assertion ends the call; its text has the place.
 
-// CHECK-DAG: llvm.mlir.global internal constant @fusion_assert_text_0("{{.*}}to-llvm.mlir:[[#@LINE+10]]:3: assertion failed: must be positive\00")
+// CHECK-DAG: llvm.mlir.global internal constant @fusion_text_0("{{.*}}to-llvm.mlir:[[#@LINE+10]]:3: assertion failed: must be positive\00")
 // CHECK-DAG: llvm.func @fusion_rt_assert_fail(!llvm.ptr) attributes {passthrough = ["noreturn", "cold"]}
 // CHECK-LABEL: llvm.func internal @fusion.main
 // CHECK: llvm.cond_br %{{.*}}, ^[[OK:.*]], ^[[FAIL:.*]]

@@ -117,3 +117,40 @@ func.func @empty(%x: memref<0x4xf32>) {
   linalg.fill ins(%zero : f32) outs(%x : memref<0x4xf32>)
   return
 }
+
+// -----
+
+// The tile program says that the result is large: it is stored past the caches, in whole aligned vectors, and the next block's input
+// is fetched meanwhile, line by line.
+// CHECK-LABEL: func.func @stream(
+// CHECK:         vector.load %[[X:[a-z_0-9]+]][
+// CHECK:         memref.prefetch %[[X]][%{{.*}}], read, locality<2>, data
+// CHECK:         vector.store {{.*}} {alignment = {{64|32}} : i64, nontemporal = true}
+// CHECK:         return
+func.func @stream(%x: memref<4x256xf32>, %y: memref<4x256xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x256xf32>) outs(%y : memref<4x256xf32>) attrs = {fusion.prefetch = array<i64: 1024>, fusion.stream} {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Rows that are no multiple of a cache line apart: ordinary stores.
+// CHECK-LABEL: func.func @stream_unaligned(
+// CHECK-NOT:     nontemporal
+// CHECK:         return
+func.func @stream_unaligned(%x: memref<4x256xf32>, %y: memref<4x256xf32, strided<[260, 1]>>) {
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x256xf32>) outs(%y : memref<4x256xf32, strided<[260, 1]>>) attrs = {fusion.stream} {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
