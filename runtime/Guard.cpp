@@ -117,10 +117,10 @@ void fusion_rt_assert_fail(const char *message) {
     pause();
 }
 
-void fusion_rt_check_stack(void) {
+void fusion_rt_check_stack(const char *message) {
   thread_local const uintptr_t limit = getStackLimit();
   if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < limit)
-    raise(FUSION_STACK_EXHAUSTED, "the stack is exhausted: does the recursion of the program end?");
+    raise(FUSION_STACK_EXHAUSTED, message ? message : "the stack is exhausted");
 }
 
 } // extern "C"

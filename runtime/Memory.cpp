@@ -8,6 +8,7 @@
 #include "Guard.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -198,19 +199,19 @@ void fusion::runtime::releaseBlocks(Guard &guard) {
 
 extern "C" {
 
-void *fusion_rt_alloc(size_t bytes) {
-  if (Block *block = allocate(bytes))
-    return block + 1;
-  raise(FUSION_OUT_OF_MEMORY, "out of memory");
-  return nullptr;
-}
+void *fusion_rt_alloc(size_t bytes) { return fusion_rt_aligned_alloc(alignment, bytes, ""); }
 
-void *fusion_rt_aligned_alloc(size_t wanted, size_t bytes) {
-  if (wanted > alignment) {
-    raise(FUSION_OUT_OF_MEMORY, "an alignment above 64 bytes is not supported");
-    return nullptr;
-  }
-  return fusion_rt_alloc(bytes);
+void *fusion_rt_aligned_alloc(size_t wanted, size_t bytes, const char *place) {
+  Block *block = wanted <= alignment ? allocate(bytes) : nullptr;
+  if (block)
+    return block + 1;
+  char text[maxMessage];
+  if (wanted > alignment)
+    std::snprintf(text, sizeof(text), "%san alignment above 64 bytes is not supported", place ? place : "");
+  else
+    std::snprintf(text, sizeof(text), "%sout of memory: %zu bytes are wanted", place ? place : "", bytes);
+  raise(FUSION_OUT_OF_MEMORY, text);
+  return nullptr;
 }
 
 void fusion_rt_free(void *memory) {

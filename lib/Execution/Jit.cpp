@@ -86,8 +86,18 @@ llvm::Expected<std::unique_ptr<JitModule>> JitModule::create(ModuleOp module, co
   // Told here: the linker would only name the symbol, on stderr.
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function.isExternal() && !function.getName().starts_with("fusion_rt_") &&
-        !llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(function.getName().str()))
-      return llvm::createStringError("the program calls '" + function.getName() + "', which has no body");
+        !llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(function.getName().str())) {
+      Location loc = function.getLoc();
+      module.walk([&](LLVM::CallOp call) {
+        if (call.getCallee() != function.getName())
+          return WalkResult::advance();
+        loc = call.getLoc();
+        return WalkResult::interrupt();
+      });
+      std::string message = "the program calls '" + function.getName().str() + "', which has no body";
+      emitError(loc, message);
+      return llvm::createStringError(message);
+    }
   if (llvm::Error error = (*jit)->addObjectFile(std::move(*object)))
     return std::move(error);
 

@@ -10,6 +10,8 @@ namespace fusion {
 void buildToTilesPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
   if (!options.fuse) {
     pm.addPass(createAssertBounds());
+    pm.addPass(createGeneralize());
+    pm.addPass(createAssertDivisors());
     return;
   }
   buildNormalizePipeline(pm, options);

@@ -30,6 +30,8 @@ void buildNormalizePipeline(OpPassManager &pm, const CpuPipelineOptions &options
   if (options.narrowF64)
     pm.addPass(createNarrowF64());
   addCleanUp(pm);
+  // Extents that were computed by division have got names by now.
+  pm.addPass(createAssertDivisors());
   pm.addPass(createSplitAsserts());
   pm.addPass(createFoldGenerators());
   pm.addPass(createSplitConcats());

@@ -138,15 +138,12 @@ private:
           if (first && *first >= 0)
             facts.addRange(loop.getInductionVar(), facts.evaluate(loop.getUpperBound()));
         })
-        .Case<tensor::EmptyOp, tensor::GenerateOp>([&](auto empty) {
-          for (Value extent : empty->getOperands())
-            check.requireNotNegative(extent);
-          check.emit("has a negative extent");
+        .Case([&](tensor::EmptyOp empty) { requireExtents(empty.getType(), empty.getDynamicSizes(), check); })
+        .Case([&](tensor::GenerateOp generate) {
+          requireExtents(cast<RankedTensorType>(generate.getType()), generate.getDynamicExtents(), check);
         })
         .Case([&](tensor::SplatOp splat) {
-          for (Value extent : splat.getDynamicSizes())
-            check.requireNotNegative(extent);
-          check.emit("has a negative extent");
+          requireExtents(cast<RankedTensorType>(splat.getType()), splat.getDynamicSizes(), check);
         })
         .Case([&](tensor::DimOp dim) {
           if (isRanked(dim.getSource()))
@@ -223,6 +220,14 @@ private:
     for (int64_t axis = 0, rank = cast<RankedTensorType>(lhs.getType()).getRank(); axis < rank; ++axis)
       requireEqual(check.getExtent(lhs, axis), check.getExtent(rhs, axis), check);
     check.emit("has operands of different shapes");
+  }
+
+  static void requireExtents(RankedTensorType type, ValueRange extents, BoundsCheck &check) {
+    for (Value extent : extents)
+      check.requireNotNegative(extent);
+    check.emit("has a negative extent");
+    check.requireMemory(type, extents);
+    check.emit("makes a tensor that is too large for the memory of any machine");
   }
 
   template <typename SliceOp>

@@ -63,6 +63,25 @@ void BoundsCheck::requireIndex(Value index, OpFoldResult extent) {
   require(arith::CmpIPredicate::slt, index, extent);
 }
 
+void BoundsCheck::requireMemory(RankedTensorType type, ValueRange extents) {
+  if (llvm::all_of(extents, [&](Value extent) { return facts.isMadeOfExtents(extent); }))
+    return;
+  // In f64, which does not wrap around. The limit is that of static types.
+  constexpr double maxBytes = double(int64_t(1) << 46);
+  double fixed = type.getElementType().isIntOrFloat() ? llvm::divideCeil(type.getElementTypeBitWidth(), 8) : 8;
+  for (int64_t extent : type.getShape())
+    fixed *= ShapedType::isDynamic(extent) ? 1.0 : double(extent);
+  Location loc = op->getLoc();
+  Value product;
+  for (Value extent : extents) {
+    Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), extent);
+    Value factor = arith::SIToFPOp::create(builder, loc, builder.getF64Type(), wide);
+    product = product ? arith::MulFOp::create(builder, loc, product, factor).getResult() : factor;
+  }
+  Value limit = arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(maxBytes / std::max(fixed, 1.0)));
+  addCondition(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE, product, limit));
+}
+
 void BoundsCheck::emit(const Twine &message) {
   if (!all)
     return;

@@ -28,6 +28,9 @@ public:
                     mlir::OpFoldResult extent);
   void requireIndex(mlir::Value index, mlir::OpFoldResult extent);
 
+  /// A tensor of `type` with these dynamic extents fits into the memory of a machine. Extents of other tensors do.
+  void requireMemory(mlir::RankedTensorType type, mlir::ValueRange extents);
+
   /// Asserts what was required since the last call.
   void emit(const llvm::Twine &message);
 

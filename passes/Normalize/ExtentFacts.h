@@ -46,6 +46,9 @@ public:
   /// The extent of `axis` of `tensor`.
   Polynomial getExtent(mlir::Value tensor, int64_t axis);
 
+  /// Whether a scalar is computed from nothing but extents, so that it is taken not to overflow.
+  bool isMadeOfExtents(mlir::Value value) { return hasOnlyExtents(evaluate(value)); }
+
   /// What an i1 is known to be.
   std::optional<bool> evaluateCondition(mlir::Value condition);
 

@@ -207,7 +207,8 @@ def CPUParallelCalls : Pass<"fusion-cpu-parallel-calls", "::mlir::ModuleOp"> {
   let description = [{
     Works on the LLVM dialect. A call of a function with the attribute `fusion.parallel_body` packs its arguments into a
     structure on the stack and becomes a call of `fusion_rt_parallel_for` with a small function that unpacks them. Calls of
-    the allocation functions of the memref lowering become calls of the run-time's allocator.
+    the allocation functions of the memref lowering become calls of the run-time's allocator, with the place in the program
+    that an error will name. Calls in recursive functions are kept from becoming loops, which never meet the end of the stack.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

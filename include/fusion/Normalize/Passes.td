@@ -34,6 +34,30 @@ def AssertBounds : Pass<"fusion-assert-bounds"> {
   let statistics = [Statistic<"numAsserts", "asserts", "Assertions made">];
 }
 
+def AssertDivisors : Pass<"fusion-assert-divisors"> {
+  let summary = "Assert that integer divisions have a quotient";
+  let description = [{
+    Before each scalar division of integers whose divisor is not a constant stands an assertion that the divisor is not
+    zero and, where numbers are signed, that the least of them is not divided by -1. In bodies of linalg operations,
+    too: `fusion-split-asserts` moves them out, so that the division can still be fused. Runs once on a program; a second
+    run cannot know of the first where its assertions were moved out.
+
+    Example:
+
+    ```mlir
+    // %a : i32; %b : i32
+    %0 = arith.divui %a, %b : i32
+    // becomes
+    %c0 = arith.constant 0 : i32
+    %1 = arith.cmpi ne, %b, %c0 : i32
+    cf.assert %1, "'arith.divui' op divides by zero"
+    %0 = arith.divui %a, %b : i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect"];
+  let statistics = [Statistic<"numAsserts", "asserts", "Assertions made">];
+}
+
 def Generalize : Pass<"fusion-generalize"> {
   let summary = "Turn named operations on tensors into linalg.generic";
   let description = [{

@@ -57,8 +57,8 @@ FUSION_RT_EXPORT FusionStatus fusion_rt_invoke(void (*function)(void *), void *a
 FUSION_RT_EXPORT void fusion_rt_assert_fail(const char *message);
 
 /* Called by generated code at the entry of recursive functions. Ends the call like a failed assertion, with
-   FUSION_STACK_EXHAUSTED, when little of the thread's stack is left. */
-FUSION_RT_EXPORT void fusion_rt_check_stack(void);
+   FUSION_STACK_EXHAUSTED and `message`, when little of the thread's stack is left. */
+FUSION_RT_EXPORT void fusion_rt_check_stack(const char *message);
 
 /*===-- Parallel loops -------------------------------------------------------===*/
 
@@ -92,8 +92,9 @@ FUSION_RT_EXPORT FusionStatus fusion_rt_set_executor(const FusionExecutor *execu
    When there is no memory: inside of a guarded call it does not return, otherwise null. */
 FUSION_RT_EXPORT void *fusion_rt_alloc(size_t bytes);
 
-/* The form that generated code calls; alignments above 64 are refused like a lack of memory. */
-FUSION_RT_EXPORT void *fusion_rt_aligned_alloc(size_t alignment, size_t bytes);
+/* The form that generated code calls; alignments above 64 are refused like a lack of memory. The text of a failure begins
+   with `place`, "file:line:column: " or "". */
+FUSION_RT_EXPORT void *fusion_rt_aligned_alloc(size_t alignment, size_t bytes, const char *place);
 
 /* Gives a block back. It stays mapped for the next allocation of about its size: first touches of new pages cost more
    than most kernels. Null is allowed. Any thread may free. */

@@ -337,7 +337,8 @@ TEST_F(Jit, RecursionWithoutEndEndsTheCall) {
     llvm::SmallVector<HostArray> outputs;
     llvm::Error error =
         (*jit)->run("main", {make(ElementKind::F32, {4}), HostArray::scalar(ElementKind::Index, int64_t(0))}, outputs);
-    EXPECT_EQ(llvm::toString(std::move(error)), "the stack is exhausted: does the recursion of the program end?");
+    std::string text = llvm::toString(std::move(error));
+    EXPECT_TRUE(llvm::StringRef(text).ends_with(": the stack is exhausted: does the recursion end?")) << text;
   }
   fusion_rt_memory_statistics(&after);
   EXPECT_EQ(before.live_bytes, after.live_bytes);

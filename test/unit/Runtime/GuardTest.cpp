@@ -123,5 +123,5 @@ TEST(Guard, LongTextIsCut) {
 TEST(Guard, LackOfMemoryEndsTheCall) {
   EXPECT_EQ(fusion_rt_invoke([](void *) { fusion_rt_alloc(size_t(1) << 62); }, nullptr), FUSION_OUT_OF_MEMORY);
   EXPECT_EQ(fusion_rt_alloc(size_t(1) << 62), nullptr);
-  EXPECT_EQ(fusion_rt_aligned_alloc(4096, 64), nullptr);
+  EXPECT_EQ(fusion_rt_aligned_alloc(4096, 64, ""), nullptr);
 }
