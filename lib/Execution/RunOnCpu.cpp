@@ -3,6 +3,7 @@
 #include "fusion/Execution/RunOnCpu.h"
 
 #include "fusion/Target/HostCpu.h"
+#include "fusion/Tasks/Passes.h"
 
 #include <chrono>
 
@@ -26,6 +27,20 @@ llvm::Expected<std::unique_ptr<JitModule>> compileForCpu(ModuleOp module, const 
   pipeline.narrowF64 = options.narrowF64;
 
   double start = now();
+  if (isDistProgram(module)) {
+    TasksPipelineOptions tasks;
+    tasks.fuse = options.fuseTasks;
+    PassManager fuse(module.getContext());
+    buildTasksPipeline(fuse, tasks);
+    if (failed(fuse.run(module)))
+      return llvm::createStringError("the tasks could not be fused");
+    if (options.onTasks)
+      options.onTasks(module);
+    PassManager lower(module.getContext());
+    lower.addPass(createDistLower());
+    if (failed(lower.run(module)))
+      return llvm::createStringError("the tasks could not be lowered");
+  }
   PassManager front(module.getContext());
   buildToTilesPipeline(front, pipeline);
   if (failed(front.run(module)))

@@ -34,6 +34,7 @@ void registerAllPasses() {
   registerCPUPasses();
   registerGPUPasses();
   registerPipelines();
+  registerDistPipelines();
   registerGpuPipelines();
 }
 

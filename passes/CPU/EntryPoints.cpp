@@ -10,7 +10,8 @@ namespace fusion {
 
 namespace {
 
-constexpr StringLiteral invoke = "fusion_rt_invoke";
+/// Of a program with ranks, all must learn of a failure of one.
+constexpr StringLiteral invoke = "fusion_rt_invoke", invokeRanks = "fusion_mpi_invoke";
 
 struct EntryPoints : impl::CPUEntryPointsBase<EntryPoints> {
   void runOnOperation() override {
@@ -35,13 +36,14 @@ struct EntryPoints : impl::CPUEntryPointsBase<EntryPoints> {
         return signalPassFailure();
   }
 
-  LLVM::LLVMFuncOp getInvoke() {
-    if (auto function = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(invoke))
+  LLVM::LLVMFuncOp getInvoke(bool hasRanks) {
+    StringRef name = hasRanks ? invokeRanks : invoke;
+    if (auto function = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name))
       return function;
     OpBuilder builder(getOperation().getBodyRegion());
     Type pointer = LLVM::LLVMPointerType::get(&getContext());
     auto type = LLVM::LLVMFunctionType::get(builder.getI32Type(), {pointer, pointer});
-    return LLVM::LLVMFuncOp::create(builder, getOperation().getLoc(), invoke, type);
+    return LLVM::LLVMFuncOp::create(builder, getOperation().getLoc(), name, type);
   }
 
   /// The fields of the descriptor of a tensor of that rank, as parameters of a lowered function.
@@ -66,7 +68,8 @@ struct EntryPoints : impl::CPUEntryPointsBase<EntryPoints> {
     Block *block = entry.addEntryBlock(builder);
     builder.setInsertionPointToStart(block);
     Value bodyAddress = LLVM::AddressOfOp::create(builder, loc, body);
-    auto status = LLVM::CallOp::create(builder, loc, getInvoke(), ValueRange{bodyAddress, block->getArgument(0)});
+    auto status = LLVM::CallOp::create(builder, loc, getInvoke(function->hasAttr("fusion.ranks")),
+                                       ValueRange{bodyAddress, block->getArgument(0)});
     LLVM::ReturnOp::create(builder, loc, status.getResult());
 
     block = body.addEntryBlock(builder);

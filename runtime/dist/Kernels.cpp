@@ -69,28 +69,35 @@ int32_t multiply(const FusionTile *tiles) {
   return 0;
 }
 
-} // namespace
-
-extern "C" int32_t fusion_spmv_csr(const FusionTile *tiles, int32_t count) {
+template <typename Element>
+int32_t multiply(const FusionTile *tiles, int32_t count, int32_t element) {
   if (count != 6)
-    return fusion_dist_task_error("fusion_spmv_csr takes 6 stores: row begins, row ends, columns, values, x, y");
+    return fusion_dist_task_error("a sparse product takes 6 stores: row begins, row ends, columns, values, x, y");
   for (int32_t i = 0; i < count; ++i)
     if (tiles[i].rank != 1)
-      return fusion_dist_task_error("fusion_spmv_csr takes one-dimensional stores");
-  int32_t index = tiles[2].type, element = tiles[3].type;
-  if (tiles[0].type != index || tiles[1].type != index || tiles[4].type != element || tiles[5].type != element)
-    return fusion_dist_task_error("fusion_spmv_csr takes indices of one type and numbers of one type");
+      return fusion_dist_task_error("a sparse product takes one-dimensional stores");
+  int32_t index = tiles[2].type;
+  if (tiles[0].type != index || tiles[1].type != index || (index != FUSION_MPI_I32 && index != FUSION_MPI_I64))
+    return fusion_dist_task_error("a sparse product takes indices of type i32, or of type i64");
+  if (tiles[3].type != element || tiles[4].type != element || tiles[5].type != element)
+    return fusion_dist_task_error("the values, x or y of a sparse product are not of the type in its name");
   if (tiles[0].sizes[0] != tiles[5].sizes[0] || tiles[1].sizes[0] != tiles[5].sizes[0])
-    return fusion_dist_task_error("fusion_spmv_csr takes as many row begins and row ends as elements of y");
+    return fusion_dist_task_error("a sparse product takes as many row begins and row ends as elements of y");
   if (tiles[2].offsets[0] != tiles[3].offsets[0] || tiles[2].sizes[0] != tiles[3].sizes[0])
-    return fusion_dist_task_error("fusion_spmv_csr takes the same part of columns and values");
-  if (index == FUSION_MPI_I32 && element == FUSION_MPI_F64)
-    return multiply<int32_t, double>(tiles);
-  if (index == FUSION_MPI_I64 && element == FUSION_MPI_F64)
-    return multiply<int64_t, double>(tiles);
-  if (index == FUSION_MPI_I32 && element == FUSION_MPI_F32)
-    return multiply<int32_t, float>(tiles);
-  if (index == FUSION_MPI_I64 && element == FUSION_MPI_F32)
-    return multiply<int64_t, float>(tiles);
-  return fusion_dist_task_error("fusion_spmv_csr takes indices of type i32 or i64 and numbers of type f32 or f64");
+    return fusion_dist_task_error("a sparse product takes the same part of columns and values");
+  return index == FUSION_MPI_I32 ? multiply<int32_t, Element>(tiles) : multiply<int64_t, Element>(tiles);
 }
+
+} // namespace
+
+extern "C" {
+
+int32_t fusion_spmv_csr_f32(const FusionTile *tiles, int32_t count) {
+  return multiply<float>(tiles, count, FUSION_MPI_F32);
+}
+
+int32_t fusion_spmv_csr_f64(const FusionTile *tiles, int32_t count) {
+  return multiply<double>(tiles, count, FUSION_MPI_F64);
+}
+
+} // extern "C"

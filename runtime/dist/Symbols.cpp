@@ -22,7 +22,8 @@ static const FusionDistSymbol symbols[] = {
     FUSION_SYMBOL(fusion_dist_launch_external),
     FUSION_SYMBOL(fusion_dist_to_tensor),
     FUSION_SYMBOL(fusion_mpi_invoke),
-    FUSION_SYMBOL(fusion_spmv_csr),
+    FUSION_SYMBOL(fusion_spmv_csr_f32),
+    FUSION_SYMBOL(fusion_spmv_csr_f64),
 };
 
 extern "C" const FusionDistSymbol *fusion_dist_symbols(size_t *count) {

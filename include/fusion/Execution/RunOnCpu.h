@@ -15,6 +15,10 @@ struct CpuCompileOptions {
   /// 0 for the number of threads of the run-time.
   unsigned threads = 0;
   bool narrowF64 = false;
+  /// For dist programs. Off launches every task by itself.
+  bool fuseTasks = true;
+  /// Called with a dist program between fusion and lowering; may be null.
+  std::function<void(mlir::ModuleOp)> onTasks;
   /// Called with the module between the stages, as soon as it is a tile program; may be null.
   std::function<void(mlir::ModuleOp)> onTiles;
 };
@@ -27,7 +31,7 @@ struct CpuCompileTimes {
   double codegenSeconds = 0;
 };
 
-/// Compiles a linalg-on-tensors module in place (it is in the LLVM dialect afterwards). Diagnostics go to the context's
+/// Compiles a linalg-on-tensors module, or a dist program, in place (it is in the LLVM dialect afterwards). Diagnostics go to the context's
 /// handlers, the error says which stage failed. The result refers to the module's context.
 llvm::Expected<std::unique_ptr<JitModule>> compileForCpu(mlir::ModuleOp module, const CpuCompileOptions &options,
                                                          CpuCompileTimes *times = nullptr);

@@ -8,6 +8,7 @@
 #ifndef FUSION_PIPELINES_PIPELINES_H
 #define FUSION_PIPELINES_PIPELINES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -31,6 +32,12 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
                          llvm::cl::init(false)};
 };
 
+struct TasksPipelineOptions : mlir::PassPipelineOptions<TasksPipelineOptions> {
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("Fuse tasks; off launches each by itself"), llvm::cl::init(true)};
+  Option<unsigned> window{*this, "window", llvm::cl::desc("Tasks in a group at most; 0 is any number"),
+                          llvm::cl::init(0)};
+};
+
 struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
   Option<std::string> chip{*this, "chip", llvm::cl::desc("The chip to compile for: sm_70, sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100"),
                            llvm::cl::init("sm_80")};
@@ -38,6 +45,15 @@ struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
                          llvm::cl::desc("Compute f64 islands of an f32 program in f32 (changes rounding)"),
                          llvm::cl::init(true)};
 };
+
+/// Whether the module has operations of the dist dialect.
+bool isDistProgram(mlir::ModuleOp module);
+/// dist program -> dist program of fused tasks whose communication is planned (passes/Tasks).
+void buildTasksPipeline(mlir::OpPassManager &pm, const TasksPipelineOptions &options);
+/// dist program -> program: functions on tensors and calls of fusion/Runtime/Dist.h. Other programs stay as they are.
+void buildDistPipeline(mlir::OpPassManager &pm, const TasksPipelineOptions &options);
+/// Registers `fusion-tasks` and `fusion-dist`.
+void registerDistPipelines();
 
 /// program -> canonical program (passes/Normalize).
 void buildNormalizePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options);

@@ -60,8 +60,9 @@ FUSION_RT_EXPORT int32_t fusion_dist_task_error(const char *text);
    at least what the columns name. Rows are summed in order. A row or column outside of its tile is an error.
 
      dist.task @spmv(tensor<?xi32> read, tensor<?xi32> read, tensor<?xi32> read, tensor<?xf64> read,
-                     tensor<?xf64> read, tensor<?xf64> write) external "fusion_spmv_csr"                          */
-FUSION_RT_EXPORT int32_t fusion_spmv_csr(const FusionTile *tiles, int32_t count);
+                     tensor<?xf64> read, tensor<?xf64> write) external "fusion_spmv_csr_f64"                      */
+FUSION_RT_EXPORT int32_t fusion_spmv_csr_f32(const FusionTile *tiles, int32_t count);
+FUSION_RT_EXPORT int32_t fusion_spmv_csr_f64(const FusionTile *tiles, int32_t count);
 
 /*===-- What compiled programs call ---------------------------------------------===*/
 

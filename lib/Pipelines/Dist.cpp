@@ -1,0 +1,45 @@
+//===- Dist.cpp - From a program of tasks to functions ----------------------===//
+
+#include "fusion/Dist/Dist.h"
+#include "fusion/Pipelines/Pipelines.h"
+#include "fusion/Tasks/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace fusion {
+
+bool isDistProgram(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa_and_nonnull<dist::DistDialect>(op->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void buildTasksPipeline(OpPassManager &pm, const TasksPipelineOptions &options) {
+  // Views become parts of their root stores.
+  pm.addPass(createCanonicalizerPass());
+  if (options.fuse) {
+    DistFuseOptions fuse;
+    fuse.window = options.window;
+    pm.addPass(createDistFuse(fuse));
+    pm.addPass(createCanonicalizerPass());
+  }
+}
+
+void buildDistPipeline(OpPassManager &pm, const TasksPipelineOptions &options) {
+  buildTasksPipeline(pm, options);
+  pm.addPass(createDistLower());
+}
+
+void registerDistPipelines() {
+  PassPipelineRegistration<TasksPipelineOptions>(
+      "fusion-tasks", "Fuse the tasks of a dist program, and plan its communication", buildTasksPipeline);
+  PassPipelineRegistration<TasksPipelineOptions>(
+      "fusion-dist", "Fuse, plan and lower a dist program to functions on tensors and calls of the run-time",
+      buildDistPipeline);
+}
+
+} // namespace fusion
