@@ -8,9 +8,17 @@ using namespace fusion::boxes;
 
 namespace {
 
+/// The longest run that is copied as if it were one element.
+constexpr int64_t maxElement = 32;
+
 /// One loop of a copy; strides in bytes.
 struct Loop {
   int64_t extent, from, to;
+};
+
+template <size_t count>
+struct Bytes {
+  char bytes[count];
 };
 
 template <typename Element>
@@ -26,13 +34,19 @@ void copyRow(const char *from, char *to, const Loop &loop, int64_t elementBytes)
   }
   switch (elementBytes) {
   case 1:
-    return copyStrided<uint8_t>(from, to, loop);
+    return copyStrided<Bytes<1>>(from, to, loop);
   case 2:
-    return copyStrided<uint16_t>(from, to, loop);
+    return copyStrided<Bytes<2>>(from, to, loop);
   case 4:
-    return copyStrided<uint32_t>(from, to, loop);
+    return copyStrided<Bytes<4>>(from, to, loop);
   case 8:
-    return copyStrided<uint64_t>(from, to, loop);
+    return copyStrided<Bytes<8>>(from, to, loop);
+  case 16:
+    return copyStrided<Bytes<16>>(from, to, loop);
+  case 24:
+    return copyStrided<Bytes<24>>(from, to, loop);
+  case 32:
+    return copyStrided<Bytes<32>>(from, to, loop);
   default:
     for (int64_t i = 0; i < loop.extent; ++i)
       std::memcpy(to + i * loop.to, from + i * loop.from, elementBytes);
@@ -89,6 +103,12 @@ void fusion::boxes::copyBox(const Box &box, const Window &from, const Window &to
       loops.back() = {loops.back().extent * inner.extent, inner.from, inner.to};
     else
       loops.push_back(inner);
+  }
+  // A few columns: a short run without gaps is copied like one wide element.
+  if (loops.size() > 1 && loops.back().from == elementBytes && loops.back().to == elementBytes &&
+      loops.back().extent * elementBytes <= maxElement) {
+    elementBytes *= loops.back().extent;
+    loops.pop_back();
   }
   if (loops.empty())
     loops.push_back({1, elementBytes, elementBytes});
