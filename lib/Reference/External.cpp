@@ -19,18 +19,18 @@ static Scalar loadAt(const PointArgument &argument, int64_t index) {
 static LogicalResult runCsrProduct(mlir::Operation *op, llvm::MutableArrayRef<PointArgument> arguments) {
   if (arguments.size() != 6 ||
       llvm::any_of(arguments, [](const PointArgument &argument) { return argument.content.getRank() != 1; }))
-    return op->emitOpError("calls 'fusion_spmv_csr', which takes six one-dimensional boxes");
+    return op->emitOpError("calls 'fusion_spmv_csr_*', which takes six one-dimensional boxes");
   const PointArgument &begins = arguments[0], &ends = arguments[1], &columns = arguments[2], &values = arguments[3],
                       &x = arguments[4];
   TensorValue &y = arguments[5].content;
   for (const PointArgument *integers : {&begins, &ends, &columns})
     if (integers->content.type.isFloat())
-      return op->emitOpError("calls 'fusion_spmv_csr' with row pointers or columns that are no integers");
+      return op->emitOpError("calls 'fusion_spmv_csr_*' with row pointers or columns that are no integers");
   if (!y.type.isFloat() || values.content.type != y.type || x.content.type != y.type)
-    return op->emitOpError("calls 'fusion_spmv_csr' with values and vectors of different types");
+    return op->emitOpError("calls 'fusion_spmv_csr_*' with values and vectors of different types");
   int64_t rows = y.shape[0];
   if (begins.content.shape[0] != rows || ends.content.shape[0] != rows)
-    return op->emitOpError("calls 'fusion_spmv_csr' with ")
+    return op->emitOpError("calls 'fusion_spmv_csr_*' with ")
            << rows << " rows, " << begins.content.shape[0] << " row begins and " << ends.content.shape[0]
            << " row ends";
   auto isInside = [](const PointArgument &argument, int64_t index) {
@@ -40,11 +40,11 @@ static LogicalResult runCsrProduct(mlir::Operation *op, llvm::MutableArrayRef<Po
     double sum = 0;
     for (int64_t k = loadAt(begins, row).integer, end = loadAt(ends, row).integer; k < end; ++k) {
       if (!isInside(columns, k) || !isInside(values, k))
-        return op->emitOpError("calls 'fusion_spmv_csr' with row ") << row << " of a box, whose entry " << k
+        return op->emitOpError("calls 'fusion_spmv_csr_*' with row ") << row << " of a box, whose entry " << k
                                                                      << " lies outside of the columns or values";
       int64_t column = loadAt(columns, k - columns.origin[0]).integer;
       if (!isInside(x, column))
-        return op->emitOpError("calls 'fusion_spmv_csr' with column ") << column << ", which lies outside of the vector";
+        return op->emitOpError("calls 'fusion_spmv_csr_*' with column ") << column << ", which lies outside of the vector";
       double product = roundToType(loadAt(values, k - values.origin[0]).real * loadAt(x, column - x.origin[0]).real,
                                    y.type.kind);
       sum = roundToType(sum + product, y.type.kind);
@@ -56,8 +56,8 @@ static LogicalResult runCsrProduct(mlir::Operation *op, llvm::MutableArrayRef<Po
 
 LogicalResult reference::runExternal(mlir::Operation *op, llvm::StringRef function,
                                      llvm::MutableArrayRef<PointArgument> arguments) {
-  if (function == "fusion_spmv_csr")
+  if (function == "fusion_spmv_csr_f32" || function == "fusion_spmv_csr_f64")
     return runCsrProduct(op, arguments);
   return op->emitOpError("calls the C function '")
-         << function << "', which the reference interpreter does not know; it knows 'fusion_spmv_csr'";
+         << function << "', which the reference interpreter does not know; it knows 'fusion_spmv_csr_f32' and 'fusion_spmv_csr_f64'";
 }

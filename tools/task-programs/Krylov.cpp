@@ -206,9 +206,10 @@ static Results recordCg(Stream &stream, const Parameters &parameters, const Stre
   precondition(z, r);
   stream.dotTo(newRho, r, z);
   Array beta = newRho / rho;
-  stream.rename(newRho, rho);
   Array scaled = beta * p;
   stream.applyTo(p, "add", "%r = arith.addf %a0, %a1 : f64", {scaled, z});
+  // Not sooner: points of a group share a scalar, which none of them may change while another reads it.
+  stream.rename(newRho, rho);
   Array q = stream.multiply(matrix, p);
   Array alpha = rho / stream.dot(p, q);
   x += alpha * p;
