@@ -14,6 +14,7 @@ fusion-opt, fusion-run, ..., mlir-opt-22, FileCheck, not, count, split-file by n
 
 import os
 import re
+import shutil
 
 import lit.formats
 
@@ -70,7 +71,7 @@ if roundtrip:
 for implementation in filter(None, config.mpi_implementations):
     config.available_features.update(["ranks", implementation])
     config.substitutions += [
-        (f"%mpirun-{implementation}", config.mpi_launchers[implementation]),
+        (f"%mpirun-{implementation}", f"timeout 300 {config.mpi_launchers[implementation]}"),
         (f"%mpicc-{implementation}", config.mpi_compilers[implementation]),
     ]
 config.environment.update(
@@ -90,3 +91,8 @@ except OSError:
 for feature in ("avx2", "fma", "avx512f", "f16c"):
     if feature in flags:
         config.available_features.add(feature)
+
+# The CUDA toolkit, which assembles but needs no device.
+cuda = [os.environ.get(name, "") for name in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
+if shutil.which("ptxas") or any(path and os.access(os.path.join(path, "bin", "ptxas"), os.X_OK) for path in cuda):
+    config.available_features.add("cuda")

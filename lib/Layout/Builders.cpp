@@ -59,7 +59,7 @@ Layout getBlockedLayout(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64
       while (int(bits.size()) < count && !isCovered(dim))
         take(bits, dim);
   };
-  if (warpsFirst && rows >= numWarpBits) {
+  if (warpsFirst && !order.empty() && rows >= numWarpBits) {
     // Reserve the lowest bits for lanes: they are given first, warps take what follows.
     fill(lanes, 5, order.take_front(1));
     SmallVector<unsigned> outer(order.drop_front());

@@ -47,7 +47,7 @@ FailureOr<SmallVector<int64_t>> getLoopShape(linalg::LinalgOp op) {
       }
   }
   if (llvm::any_of(shape, ShapedType::isDynamic))
-    return op->emitError("has a loop whose extent no operand tells");
+    return op->emitOpError("has a loop whose extent no operand tells");
   return shape;
 }
 
@@ -103,10 +103,10 @@ bool isTransparent(linalg::LinalgOp op) {
 FailureOr<Layout> getAssignedLayout(linalg::LinalgOp op) {
   auto text = op->getAttrOfType<StringAttr>(layoutAttr);
   if (!text)
-    return op->emitError("has no layout: run fusion-gpu-assign-layouts first");
+    return op->emitOpError("has no layout: run fusion-gpu-assign-layouts first");
   std::optional<Layout> layout = Layout::parse(text.getValue());
   if (!layout || layout->getRank() != op.getNumLoops())
-    return op->emitError() << "'" << text.getValue() << "' is no layout of its " << op.getNumLoops() << " loops";
+    return op->emitOpError() << "'" << text.getValue() << "' is no layout of its " << op.getNumLoops() << " loops";
   return *layout;
 }
 

@@ -20,7 +20,7 @@ struct CheckLowered : impl::GPUCheckLoweredBase<CheckLowered> {
     module.walk([&](Operation *op) {
       if (op == module || isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
         return WalkResult::advance();
-      op->emitError("has no lowering to GPU code");
+      op->emitOpError("has no lowering to GPU code");
       signalPassFailure();
       return WalkResult::interrupt();
     });

@@ -38,14 +38,14 @@ FailureOr<SmallVector<ResultPlan>> planResults(linalg::LinalgOp op) {
   for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     FailureOr<SmallVector<unsigned>> dims = getDims(op.getMatchingIndexingMap(&init));
     if (failed(dims))
-      return op->emitError("writes a result through a map that is no permutation, for which there is no GPU code");
+      return op->emitOpError("writes a result through a map that is no permutation, for which there is no GPU code");
     ResultPlan plan;
     plan.dims = *dims;
     plan.isReduction = dims->size() < op.getNumLoops();
     if (plan.isReduction) {
       plan.combiner = findCombiner(op, number);
       if (!plan.combiner)
-        return op->emitError("reduces by a function for which there is no GPU code: accepted are one addition, "
+        return op->emitOpError("reduces by a function for which there is no GPU code: accepted are one addition, "
                              "multiplication, minimum, maximum or bitwise operation");
     }
     plans.push_back(plan);
@@ -87,7 +87,7 @@ LogicalResult ThreadProgram::emitBodyAt(linalg::LinalgOp op, const Layout &layou
     WalkResult walk = inner.walk([&](Operation *nested) {
       for (Value operand : nested->getOperands()) {
         if (isa<TensorType>(operand.getType())) {
-          nested->emitError("has no GPU code within the body of an operation");
+          nested->emitOpError("has no GPU code within the body of an operation");
           return WalkResult::interrupt();
         }
         if (!inner.isAncestor(operand.getParentRegion()->getParentOp()) && !map.contains(operand))
@@ -163,7 +163,7 @@ LogicalResult ThreadProgram::emitLinalg(linalg::LinalgOp op) {
     return failure();
   const Layout &layout = *assigned;
   if (layout.getNumWarps() != numWarps)
-    return op->emitError() << "has a layout of " << layout.getNumWarps() << " warps in a kernel of " << numWarps;
+    return op->emitOpError() << "has a layout of " << layout.getNumWarps() << " warps in a kernel of " << numWarps;
   FailureOr<SmallVector<ResultPlan>> plans = planResults(op);
   if (failed(plans))
     return failure();
@@ -176,13 +176,13 @@ LogicalResult ThreadProgram::emitLinalg(linalg::LinalgOp op) {
     auto &[fragment, dims] = operands.emplace_back();
     if (!isa<RankedTensorType>(operand.get().getType())) {
       if (isa<ShapedType>(operand.get().getType()))
-        return op->emitError("has an operand that is no ranked tensor, for which there is no GPU code");
+        return op->emitOpError("has an operand that is no ranked tensor, for which there is no GPU code");
       fragment.values.push_back(getScalar(operand.get()));
       continue;
     }
     FailureOr<SmallVector<unsigned>> operandDims = getDims(op.getMatchingIndexingMap(&operand));
     if (failed(operandDims))
-      return op->emitError("reads an operand through a map that is no permutation, for which there is no GPU code");
+      return op->emitOpError("reads an operand through a map that is no permutation, for which there is no GPU code");
     dims = *operandDims;
     OpFoldResults extents = getExtents(operand.get());
     for (auto [dim, extent] : llvm::zip(dims, extents))
@@ -233,7 +233,7 @@ LogicalResult ThreadProgram::emitLinalg(linalg::LinalgOp op) {
         if (!partial && !canSkip) {
           std::optional<TypedAttr> neutral = arith::getNeutralElement(plan.combiner);
           if (!neutral)
-            return op->emitError("reduces by a function without a neutral element");
+            return op->emitOpError("reduces by a function without a neutral element");
           partial = arith::ConstantOp::create(builder, loc, *neutral);
         }
         values.push_back(partial);

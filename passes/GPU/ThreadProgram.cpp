@@ -34,7 +34,7 @@ LogicalResult ThreadProgram::run() {
   for (Operation &op : forall.getTerminator().getYieldingOps()) {
     auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op);
     if (!insert)
-      return op.emitError("has no GPU code: accepted at the end of a kernel is tensor.parallel_insert_slice");
+      return op.emitOpError("has no GPU code: accepted at the end of a kernel is tensor.parallel_insert_slice");
     if (failed(emitStore(insert)))
       return failure();
   }
@@ -93,7 +93,7 @@ LogicalResult ThreadProgram::emit(Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> axis = dim.getConstantIndex();
     if (!axis)
-      return op->emitError("asks for an axis that is not constant, for which there is no GPU code");
+      return op->emitOpError("asks for an axis that is not constant, for which there is no GPU code");
     scalars.map(dim.getResult(), getIndexValue(getExtents(dim.getSource())[*axis]));
     return success();
   }
@@ -101,7 +101,7 @@ LogicalResult ThreadProgram::emit(Operation *op) {
   if (op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTensor) &&
       llvm::none_of(op->getResultTypes(), isTensor))
     return emitScalar(op);
-  return op->emitError("has no GPU code within a kernel: accepted are linalg operations, slices, loops and scalar "
+  return op->emitOpError("has no GPU code within a kernel: accepted are linalg operations, slices, loops and scalar "
                        "operations");
 }
 
@@ -121,7 +121,7 @@ LogicalResult ThreadProgram::emitElement(tensor::ExtractOp extract, IRMapping &m
     return success();
   }
   if (!(*state)->global)
-    return extract.emitError("reads an element of a tile that is in registers, for which there is no GPU code");
+    return extract.emitOpError("reads an element of a tile that is in registers, for which there is no GPU code");
   OpFoldResult offset = builder.getIndexAttr(0);
   for (auto [index, stride] : llvm::zip(extract.getIndices(), (*state)->global->strides)) {
     Value position = map.lookupOrNull(index);
@@ -232,7 +232,7 @@ LogicalResult ThreadProgram::emitStore(tensor::ParallelInsertSliceOp insert) {
   if (failed(whole))
     return failure();
   if (!llvm::all_of(insert.getMixedStrides(), [](OpFoldResult stride) { return getConstantIntValue(stride) == 1; }))
-    return insert.emitError("has a step other than 1, for which there is no GPU code");
+    return insert.emitOpError("has a step other than 1, for which there is no GPU code");
   GlobalTile tile = *whole;
   OpFoldResult offset = builder.getIndexAttr(0);
   SmallVector<OpFoldResult> strides;

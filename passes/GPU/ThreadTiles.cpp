@@ -82,7 +82,7 @@ ThreadProgram::OpFoldResults ThreadProgram::getExtents(Value tile) {
 
 LogicalResult ThreadProgram::emitSlice(tensor::ExtractSliceOp slice) {
   if (!llvm::all_of(slice.getMixedStrides(), [](OpFoldResult stride) { return getConstantIntValue(stride) == 1; }))
-    return slice.emitError("has a step other than 1, for which there is no GPU code");
+    return slice.emitOpError("has a step other than 1, for which there is no GPU code");
   FailureOr<TileState *> source = getState(slice.getSource());
   if (failed(source))
     return failure();
@@ -113,7 +113,7 @@ LogicalResult ThreadProgram::emitSlice(tensor::ExtractSliceOp slice) {
     // The first elements of a tile: the same registers. Anything else would move between threads.
     auto isZero = [](OpFoldResult offset) { return getConstantIntValue(offset) == 0; };
     if (dropped.any() || !llvm::all_of(slice.getMixedOffsets(), isZero))
-      return slice.emitError("takes a part of a tile that is in registers, for which there is no GPU code");
+      return slice.emitOpError("takes a part of a tile that is in registers, for which there is no GPU code");
     state.fragments = (*source)->fragments;
   }
   tiles[slice.getResult()] = state;

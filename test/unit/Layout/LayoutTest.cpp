@@ -68,6 +68,7 @@ TEST(Layout, SmallTilesAreBroadcast) {
   // Eight elements in pairs: four lanes, the other eight groups of lanes and two warps hold the same.
   expectCovers(getBlockedLayout({8}, {0}, 2, 2, false), 16);
   expectCovers(getBlockedLayout({}, {}, 1, 4, false), 128);
+  expectCovers(getBlockedLayout({}, {}, 1, 1, true), 32);
 }
 
 TEST(Layout, BlockedVectorsAreContiguous) {
