@@ -58,6 +58,18 @@ public:
   }
 
 private:
+  /// While all operations are there to be talked about.
+  static void recordBoundaries(ArrayRef<TaskGroup> plan, GroupRecorder &recorder) {
+    const TaskGroup *last = nullptr;
+    for (const TaskGroup &group : plan) {
+      if (group.getNumTasks() == 0)
+        continue;
+      if (last)
+        recorder.addBoundary(*last);
+      last = &group;
+    }
+  }
+
   /// The number of groups, as often as they run in a step.
   int64_t fuseBlock(Block &block, const GroupOptions &options, TaskComposer &composer, GroupRecorder &recorder,
                     Touched &touched) {
@@ -65,9 +77,7 @@ private:
     SmallVector<Operation *> operations = llvm::map_to_vector(block, [](Operation &op) { return &op; });
     int64_t groups = 0;
     std::vector<TaskGroup> plan = planGroups(operations, options, stream);
-    // While all operations are there to be talked about.
-    for (size_t i = 0; i + 1 < plan.size(); ++i)
-      recorder.addBoundary(plan[i]);
+    recordBoundaries(plan, recorder);
     for (const TaskGroup &group : plan) {
       if (group.getNumTasks() == 0)
         continue;
@@ -85,6 +95,9 @@ private:
           if (auto create = access.store.getDefiningOp<CreateOp>())
             touched.stores.insert(create);
       }
+      for (Operation *late : llvm::reverse(group.deferred))
+        if (late->isBeforeInBlock(group.members.back()))
+          late->moveAfter(group.members.back());
       Location loc = group.members.back()->getLoc();
       recorder.add(std::move(described), composer.compose(group.members, stream), loc);
     }

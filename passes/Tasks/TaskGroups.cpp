@@ -89,28 +89,39 @@ public:
       return isa<LaunchOp>(op) ? addTask(access) : addFillOrCopy(access);
     if (auto read = dyn_cast<ToTensorOp>(op)) {
       // What the group has not changed may as well be read before it.
-      if (checker.changes(stream.getNumber(read.getStore())))
-        end({Constraint::HostRead, op, nullptr, read.getStore()});
+      uint32_t store = stream.getNumber(read.getStore());
+      if (checker.changes(store) || deferredWrites.contains(store))
+        stop({Constraint::HostRead, op, nullptr, read.getStore()});
       return;
     }
     if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-      end({Constraint::ControlFlow, op, nullptr, {}});
+      stop({Constraint::ControlFlow, op, nullptr, {}});
   }
 
   std::vector<TaskGroup> finish() {
-    if (!current.members.empty())
-      groups.push_back(std::move(current));
+    while (!current.members.empty())
+      end(std::nullopt);
     return std::move(groups);
   }
 
 private:
-  void end(const Boundary &boundary) {
-    if (!current.members.empty()) {
-      current.end = boundary;
-      groups.push_back(std::move(current));
-    }
+  /// The group is complete. What was deferred starts the next one.
+  void end(std::optional<Boundary> boundary) {
+    SmallVector<Operation *> late = current.deferred;
+    current.end = std::move(boundary);
+    groups.push_back(std::move(current));
     current = {};
     checker.reset();
+    deferredWrites.clear();
+    deferredReads.clear();
+    for (Operation *op : late)
+      addFillOrCopy(cast<AccessOpInterface>(op));
+  }
+
+  /// Nothing so far can be after this, or be deferred further.
+  void stop(const Boundary &boundary) {
+    while (!current.members.empty())
+      end(boundary);
   }
 
   /// Why `access` cannot be the next member; none if it has become it.
@@ -118,6 +129,8 @@ private:
     const tasks::Task &task = stream.get(access);
     if (options.window != 0 && current.members.size() >= options.window)
       return Boundary{Constraint::Window, access, nullptr, {}};
+    if (!canPassDeferred(task))
+      return Boundary{Constraint::ScalarReuse, access, current.deferred.front(), {}};
     std::optional<tasks::Conflict> conflict = checker.admit(task);
     if (!conflict) {
       current.members.push_back(access);
@@ -132,24 +145,31 @@ private:
   }
 
   void addTask(AccessOpInterface access) {
-    std::optional<Boundary> boundary = admit(access);
-    if (!boundary)
-      return;
-    end(*boundary);
-    boundary = admit(access);
-    if (!boundary)
-      return;
-    // It runs by itself.
-    current.members.push_back(access);
-    end(*boundary);
+    while (std::optional<Boundary> boundary = admit(access)) {
+      if (!current.members.empty()) {
+        end(*boundary);
+        continue;
+      }
+      // It runs by itself.
+      current.members.push_back(access);
+      return end(*boundary);
+    }
+  }
+
+  /// Whether the operation can run before what is deferred.
+  bool canPassDeferred(const tasks::Task &task) const {
+    return llvm::none_of(task.arguments, [&](const tasks::Argument &argument) {
+      return deferredWrites.contains(argument.store) ||
+             (argument.privilege != tasks::Privilege::Read && deferredReads.contains(argument.store));
+    });
   }
 
   /// Whether the operation can as well run before the group.
   bool isIndependent(const tasks::Task &task) const {
-    return llvm::all_of(task.arguments, [&](const tasks::Argument &argument) {
-      return argument.privilege == tasks::Privilege::Read ? !checker.changes(argument.store)
-                                                          : !checker.touches(argument.store);
-    });
+    return canPassDeferred(task) && llvm::all_of(task.arguments, [&](const tasks::Argument &argument) {
+             return argument.privilege == tasks::Privilege::Read ? !checker.changes(argument.store)
+                                                                 : !checker.touches(argument.store);
+           });
   }
 
   bool isFusible(AccessOpInterface access) const {
@@ -162,27 +182,37 @@ private:
     return shape.empty() || options.fills == FusibleFills::All || !fill.getPartition().covers(shape, fill.getDomain());
   }
 
-  /// Those of scalars are for the next reduction or the next step: what need not be a member is none.
+  /// Those of scalars serve the next reduction or the next step: they end no group.
   void addFillOrCopy(AccessOpInterface access) {
     const tasks::Task &task = stream.get(access);
     bool ofScalars = llvm::all_of(task.arguments, [](const tasks::Argument &argument) { return argument.isScalar; });
     if (ofScalars && isa<FillOp>(access) && isIndependent(task))
       return;
-    bool fusible = isFusible(access);
     std::optional<Boundary> boundary = Boundary{Constraint::Fill, access, nullptr, {}};
-    if (fusible && !(boundary = admit(access)))
+    // What the group has read, it may not write once it has several points.
+    bool reuses = ofScalars && llvm::any_of(task.arguments, [&](const tasks::Argument &argument) {
+                    return argument.privilege != tasks::Privilege::Read && checker.touches(argument.store) &&
+                           !checker.changes(argument.store);
+                  });
+    if (!reuses && isFusible(access) && !(boundary = admit(access)))
       return;
-    if (ofScalars && isIndependent(task))
+    if (current.members.empty() || (ofScalars && isIndependent(task)))
       return;
-    end(*boundary);
-    if (fusible && admit(access))
+    if (!ofScalars) {
       end(*boundary);
+      return addFillOrCopy(access);
+    }
+    current.deferred.push_back(access);
+    for (const tasks::Argument &argument : task.arguments)
+      (argument.privilege == tasks::Privilege::Read ? deferredReads : deferredWrites).insert(argument.store);
   }
 
   const GroupOptions &options;
   TaskStreamBuilder &stream;
   tasks::PrefixChecker checker;
   TaskGroup current;
+  /// Of the deferred operations.
+  llvm::DenseSet<uint32_t> deferredReads, deferredWrites;
   std::vector<TaskGroup> groups;
 };
 

@@ -34,9 +34,13 @@ struct Boundary {
   mlir::Value store;
 };
 
-/// Launches, fills and copies that run as one, in program order. Everything between them can stay before them.
+/// Launches, fills and copies that run as one, in program order. Everything between them can stay before them, but for
+/// what is deferred.
 struct TaskGroup {
   llvm::SmallVector<mlir::Operation *> members;
+  /// Fills and copies of scalars that must run after the group, though they stand before its last member. They are members
+  /// of the next group, or of none.
+  llvm::SmallVector<mlir::Operation *> deferred;
   /// What ended it; none at the end of the block.
   std::optional<Boundary> end;
 

@@ -65,6 +65,30 @@ def DistFuse : Pass<"dist-fuse", "::mlir::ModuleOp"> {
   ];
 }
 
+def DistRotateLoops : Pass<"dist-rotate-loops", "::mlir::ModuleOp"> {
+  let summary = "Let tasks of one iteration fuse with those of the next";
+  let description = [{
+    Where the last group of a loop's body and tasks at its start can be one group, the loop `A; B` becomes
+    `A; (B; A) ...; B` with one iteration less: the start of the next iteration then follows the end of this one, and
+    `dist-fuse` makes one task of them. A loop is rotated only if an iteration has fewer groups afterwards, by the split
+    that saves most. In the conjugate gradient method the updates of the solution and the residual meet the dot product
+    of the next iteration so (Diffuse, ASPLOS 2025, section 7).
+
+    Stores that are made in a loop that is rotated are made before it. A loop whose number of iterations is not known
+    gets a guard. Loops with results are left alone.
+
+    Example: of the body `write t; read t -> u; opaque u -> v; reduce v`, where the reduction and the write of `t` go
+    together, the write moves to the end of the iteration.
+  }];
+  let dependentDialects = ["::fusion::dist::DistDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"window", "window", "unsigned", "0", "As in dist-fuse.">,
+    Option<"fills", "fills", "std::string", "\"all\"", "As in dist-fuse.">,
+    Option<"promoteScalars", "promote-scalars", "bool", "true", "As in dist-fuse.">
+  ];
+  let statistics = [Statistic<"numRotated", "rotated", "Loops that were rotated">];
+}
+
 //===--- Execution ------------------------------------------------------------------------------------------------===//
 
 def DistLower : Pass<"dist-lower", "::mlir::ModuleOp"> {
