@@ -67,7 +67,7 @@ if roundtrip:
     config.available_features.add("verify-roundtrip")
 
 # Each MPI implementation that the build found. Tests use more ranks than there are processors, may run as root, and may
-# run where processes cannot read each other's memory.
+# run where processes cannot read each other's memory. Ranks that wait for each other must not hold up the suite.
 for implementation in filter(None, config.mpi_implementations):
     config.available_features.update(["ranks", implementation])
     config.substitutions += [
