@@ -170,7 +170,7 @@ FusionStatus EmulatedDevice::loadModule(const void *image, uint64_t bytes, Fusio
   if (!own->code)
     return fail(FUSION_INVALID_ARGUMENT, error);
   std::lock_guard<std::mutex> lock(mutex);
-  for (const GlobalVariable &global : own->code->globals)
+  for (const DeviceVariable &global : own->code->globals)
     memory.add(global.address, global.bytes, global.isConstant, global.name);
   module = own.get();
   modules.push_back(std::move(own));
@@ -182,7 +182,7 @@ FusionStatus EmulatedDevice::unloadModule(FusionModule *module) {
   for (auto it = modules.begin(); it != modules.end(); ++it) {
     if (it->get() != module)
       continue;
-    for (const GlobalVariable &global : (*it)->code->globals)
+    for (const DeviceVariable &global : (*it)->code->globals)
       memory.remove(global.address);
     for (auto kernel = kernels.begin(); kernel != kernels.end();)
       kernel = kernel->first.first == module ? kernels.erase(kernel) : std::next(kernel);

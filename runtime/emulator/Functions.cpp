@@ -10,9 +10,18 @@ using namespace fusion::emulator;
 
 void *fusion_emu_self() { return getCurrentThread(); }
 
-void fusion_emu_invalid(void *thread, const Site *site, const char *what) {
+void fusion_emu_require(void *thread, const Site *site, uint8_t condition, const char *what) {
+  if (condition)
+    return;
   Thread &self = *static_cast<Thread *>(thread);
   self.block->report(FindingKind::InvalidOperation, self, *site, what, true);
+}
+
+void fusion_emu_defined(void *thread, const Site *site, uint8_t condition, const char *what) {
+  if (condition)
+    return;
+  Thread &self = *static_cast<Thread *>(thread);
+  self.block->report(FindingKind::Uninitialised, self, *site, what, false);
 }
 
 static void fence(Thread &thread, const Site &site) {
@@ -86,7 +95,8 @@ const RuntimeFunction *fusion::emulator::getRuntimeFunctions(size_t &count) {
         {"fusion_emu_move", reinterpret_cast<void *>(fusion_emu_move)},
         {"fusion_emu_fill", reinterpret_cast<void *>(fusion_emu_fill)},
         {"fusion_emu_operation", reinterpret_cast<void *>(fusion_emu_operation)},
-        {"fusion_emu_invalid", reinterpret_cast<void *>(fusion_emu_invalid)},
+        {"fusion_emu_require", reinterpret_cast<void *>(fusion_emu_require)},
+        {"fusion_emu_defined", reinterpret_cast<void *>(fusion_emu_defined)},
     };
     size_t numMath = 0;
     const RuntimeFunction *math = getMathFunctions(numMath);

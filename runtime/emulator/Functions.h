@@ -23,8 +23,10 @@ void fusion_emu_fill(void *thread, const fusion::emulator::Site *site, void *to,
 /// An operation of the device. Operands and results are in slots of 8 bytes each.
 void fusion_emu_operation(void *thread, const fusion::emulator::Site *site, const uint64_t *in, uint64_t *out);
 
-/// Undefined behaviour that compiled code has met; `what` says which. Does not return.
-void fusion_emu_invalid(void *thread, const fusion::emulator::Site *site, const char *what);
+/// Undefined behaviour is met unless `condition`; `what` says which. Then it does not return.
+void fusion_emu_require(void *thread, const fusion::emulator::Site *site, uint8_t condition, const char *what);
+/// An undefined value is used unless `condition`.
+void fusion_emu_defined(void *thread, const fusion::emulator::Site *site, uint8_t condition, const char *what);
 }
 
 namespace fusion::emulator {

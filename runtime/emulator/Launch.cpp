@@ -76,6 +76,19 @@ bool Launch::run(std::string &error) {
   if (!check(error))
     return false;
   memory.beginKernel();
+  struct ParameterMemory {
+    DeviceMemory &memory;
+    std::vector<char *> parts;
+    ~ParameterMemory() {
+      for (char *part : parts)
+        memory.remove(part);
+    }
+  } byValue{memory, {}};
+  for (size_t i = 0; i < kernel.parameters.size(); ++i)
+    if (kernel.parameters[i].isByValue) {
+      byValue.parts.push_back(static_cast<char *>(parameters[i]));
+      memory.add(byValue.parts.back(), kernel.parameters[i].bytes, /*isConstant=*/true, "parameter");
+    }
   Block runner(*this);
   if (!runner.create()) {
     error = "no memory for the threads of a block";

@@ -118,6 +118,8 @@ struct ThreadHeader {
 struct Parameter {
   uint32_t bytes = 0;
   bool isPointer = false;
+  /// A pointer to the parameter itself, which is constant memory.
+  bool isByValue = false;
 };
 
 struct Kernel {
@@ -130,7 +132,7 @@ struct Kernel {
   uint32_t maxThreads = 0;
 };
 
-struct GlobalVariable {
+struct DeviceVariable {
   std::string name;
   char *address = nullptr;
   uint64_t bytes = 0;
@@ -146,7 +148,7 @@ public:
   /// Addresses of sites are in the machine code.
   std::vector<std::unique_ptr<Site>> sites;
   std::vector<Loop> loops;
-  std::vector<GlobalVariable> globals;
+  std::vector<DeviceVariable> globals;
   /// Bytes of shared memory that have a static size; dynamic shared memory follows.
   uint32_t staticShared = 0;
 };
