@@ -9,6 +9,7 @@
 
 #include "fusion/SpaceMap/SpaceMap.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace fusion;
@@ -77,7 +78,15 @@ static mlir::AffineMap getMap(mlir::MLIRContext *context, llvm::ArrayRef<StringA
 // Graphs
 //===----------------------------------------------------------------------===//
 
-/// Copies the outputs of the current block to their places in the results.
+/// The reduction along a dimension that is cut into blocks whose result is `output`; null if it is none.
+static AllToOneOp getSplitReduction(GraphOp graph, mlir::Value output) {
+  auto reduce = output.getDefiningOp<AllToOneOp>();
+  bool isSplit = reduce && llvm::any_of(reduce.getAlong().getAsRange<StringAttr>(),
+                                        [&](StringAttr dim) { return graph.getBlockSize(dim) > 0; });
+  return isSplit ? reduce : AllToOneOp();
+}
+
+/// Copies the outputs of the current block to their places in the results; what is partial is combined.
 static LogicalResult placeOutputs(Machine &machine, OutputOp output, Values &spaces,
                                   llvm::ArrayRef<TensorValue> results) {
   for (auto [number, value] : llvm::enumerate(spaces)) {
@@ -95,7 +104,23 @@ static LogicalResult placeOutputs(Machine &machine, OutputOp output, Values &spa
     TensorValue piece = space->transpose(*permutation);
     if (piece.shape != getShape(machine, output, axes))
       return output.emitOpError("has a space whose extents are not those of the current block");
-    copyElements(piece, results[number].slice(offsets, piece.shape, Shape(axes.size(), 1)));
+    TensorValue place = results[number].slice(offsets, piece.shape, Shape(axes.size(), 1));
+    AllToOneOp reduction = getSplitReduction(getGraph(output), output.getValues()[number]);
+    if (!reduction) {
+      copyElements(piece, place);
+      continue;
+    }
+    LoopNest nest;
+    nest.op = output;
+    nest.extents = piece.shape;
+    nest.parallel.assign(axes.size(), true);
+    auto identity = mlir::AffineMap::getMultiDimIdentityMap(axes.size(), output->getContext());
+    nest.inputs.push_back({piece, identity});
+    nest.outputs.push_back({place, identity});
+    mlir::Region &combiner = machine.getCombiner(output, unsigned(reduction.getReducer()), type.getElementType());
+    if (failed(runLoopNest(machine, nest, combiner)))
+      return failure();
+    copyElements(nest.outputs[0].tensor, place);
   }
   return success();
 }
@@ -133,7 +158,12 @@ static LogicalResult run(Machine &machine, GraphOp graph) {
     if (failed(element))
       return failure();
     Shape shape = getShape(machine, output, getNames(llvm::cast<mlir::ArrayAttr>(axes)));
-    FailureOr<TensorValue> tensor = machine.makeSplat(graph, Scalar::makePoison(*element), shape);
+    Scalar start = Scalar::makePoison(*element);
+    if (AllToOneOp reduction = getSplitReduction(graph, output.getValues()[results.size()]))
+      if (std::optional<Scalar> identity =
+              Scalar::get(getIdentity(reduction.getReducer(), reduction.getType().getElementType())))
+        start = *identity;
+    FailureOr<TensorValue> tensor = machine.makeSplat(graph, start, shape);
     if (mlir::succeeded(tensor))
       tensor = machine.makeWritable(graph, std::move(*tensor));
     if (failed(tensor))
@@ -350,6 +380,8 @@ mlir::Region &Machine::getCombiner(mlir::Operation *op, unsigned reducer, mlir::
   if (region)
     return *region;
   region = std::make_unique<mlir::Region>();
+  // A program of another dialect may have loaded neither.
+  op->getContext()->loadDialect<mlir::arith::ArithDialect, SpaceMapDialect>();
   mlir::OpBuilder builder(op->getContext());
   mlir::Block *block = builder.createBlock(region.get(), {}, {type, type}, {op->getLoc(), op->getLoc()});
   mlir::Value combined =
