@@ -21,12 +21,10 @@ bool isDistProgram(ModuleOp module) {
 void buildTasksPipeline(OpPassManager &pm, const TasksPipelineOptions &options) {
   // Views become parts of their root stores.
   pm.addPass(createCanonicalizerPass());
-  if (options.fuse) {
-    DistFuseOptions fuse;
-    fuse.window = options.window;
-    pm.addPass(createDistFuse(fuse));
-    pm.addPass(createCanonicalizerPass());
-  }
+  DistFuseOptions fuse;
+  fuse.window = options.fuse ? unsigned(options.window) : 1;
+  pm.addPass(createDistFuse(fuse));
+  pm.addPass(createCanonicalizerPass());
 }
 
 void buildDistPipeline(OpPassManager &pm, const TasksPipelineOptions &options) {

@@ -4,9 +4,28 @@
 
 #include "Summary.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 using namespace fusion;
+
+namespace {
+/// Null while problems are printed at once.
+std::unique_ptr<llvm::raw_string_ostream> heldStream;
+std::string heldText;
+} // namespace
+
+llvm::raw_ostream &fusion::getProblemStream() {
+  return heldStream ? static_cast<llvm::raw_ostream &>(*heldStream) : llvm::errs();
+}
+
+void fusion::holdProblems() {
+  if (!heldStream)
+    heldStream = std::make_unique<llvm::raw_string_ostream>(heldText);
+}
+
+void fusion::releaseProblems() {
+  heldStream.reset();
+  llvm::errs() << heldText;
+  heldText.clear();
+}
 
 LineDiagnostics::LineDiagnostics(mlir::MLIRContext &context, std::string inputName)
     : inputName(std::move(inputName)), handler(&context, [this](mlir::Diagnostic &diagnostic) {
@@ -47,5 +66,5 @@ void LineDiagnostics::handle(mlir::Diagnostic &diagnostic) {
     line += ": note: ";
     break;
   }
-  llvm::errs() << line << flatten(diagnostic) << '\n';
+  getProblemStream() << line << flatten(diagnostic) << '\n';
 }

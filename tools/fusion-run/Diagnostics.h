@@ -9,11 +9,19 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <string>
 #include <vector>
 
 namespace fusion {
+
+/// Where problems are told: stderr, or memory while they are held.
+llvm::raw_ostream &getProblemStream();
+/// From here on keeps problems back, for a rank that is not the first.
+void holdProblems();
+/// Prints what was kept back.
+void releaseProblems();
 
 /// Prints the first error of a run with its notes, and warnings; keeps remarks. An error without a place is reported at
 /// the name of the input.

@@ -79,8 +79,8 @@ static void collect(mlir::FunctionOpInterface function, Fusion &fusion) {
       fusion.kernels.push_back({name, describe(op->getLoc()), countComputations(op), describeSchedule(op)});
       return mlir::WalkResult::skip();
     }
-    // Rearranges an operand of the kernel behind it.
-    if (op->hasAttr("fusion.packing"))
+    // Rearranges an operand of the kernel behind it, or combines partial results of the one in front.
+    if (op->hasAttr("fusion.packing") || op->hasAttr("fusion.combine"))
       return mlir::WalkResult::skip();
     if (isComputation(op)) {
       fusion.opaque.push_back({op->getName().getStringRef().str(), describe(op->getLoc()), 1, ""});
@@ -95,6 +95,10 @@ Fusion fusion::findFusion(mlir::ModuleOp module, llvm::StringRef entry) {
   llvm::SetVector<mlir::Operation *> functions;
   if (auto function = module.lookupSymbol<mlir::FunctionOpInterface>(entry))
     functions.insert(function);
+  // Bodies of tasks are called by the run-time.
+  for (auto function : module.getOps<mlir::FunctionOpInterface>())
+    if (function->hasAttr("fusion.task"))
+      functions.insert(function);
   for (unsigned next = 0; next < functions.size(); ++next) {
     auto function = llvm::cast<mlir::FunctionOpInterface>(functions[next]);
     collect(function, result);
@@ -125,6 +129,28 @@ double Summary::getMedianSeconds() const {
 /// JSON has no infinity.
 static json::Value number(double value) { return std::isfinite(value) ? json::Value(value) : json::Value(nullptr); }
 
+void Summary::printTasks(json::OStream &stream) const {
+  stream.attribute("ranks", ranks);
+  stream.attribute("messages", int64_t(messages));
+  stream.attribute("bytes_sent", int64_t(bytesSent));
+  if (!tasks)
+    return;
+  stream.attribute("tasks_per_step", tasks->tasksPerStep);
+  stream.attribute("groups_per_step", tasks->groupsPerStep);
+  stream.attribute("stores_eliminated", tasks->storesEliminated);
+  stream.attribute("bytes_eliminated", tasks->bytesEliminated);
+  stream.attributeArray("boundaries", [&] {
+    for (const TaskReport::Boundary &boundary : tasks->boundaries)
+      stream.object([&] {
+        stream.attribute("constraint", boundary.constraint);
+        stream.attribute("at", boundary.at);
+        stream.attribute("with", boundary.with);
+        stream.attribute("store", boundary.store);
+        stream.attribute("per_step", boundary.perStep);
+      });
+  });
+}
+
 void Summary::printJson(llvm::raw_ostream &os) const {
   double maxAbs = 0, maxRel = 0;
   for (const Comparison &comparison : comparisons) {
@@ -143,6 +169,8 @@ void Summary::printJson(llvm::raw_ostream &os) const {
       stream.attribute("median", getMedianSeconds());
     });
     stream.attribute("peak_bytes", int64_t(peakBytes));
+    if (isDist)
+      printTasks(stream);
     stream.attribute("max_abs_error", number(maxAbs));
     stream.attribute("max_rel_error", number(maxRel));
     stream.attribute("ok", isOk());
@@ -163,6 +191,11 @@ void Summary::printReport(llvm::raw_ostream &os) const {
      << llvm::format("%.4g", compileSeconds) << " s; a run takes " << llvm::format("%.4g", getMinSeconds())
      << " s at best, " << llvm::format("%.4g", getMedianSeconds()) << " s in the median of " << runSeconds.size()
      << ", and " << peakBytes << " bytes\n";
+  if (tasks)
+    tasks->print(os);
+  if (isDist)
+    os << messages << " messages with " << bytesSent << " bytes between " << ranks << (ranks == 1 ? " rank" : " ranks")
+       << " in a run\n";
 }
 
 void fusion::printReport(llvm::raw_ostream &os, Report report, const Fusion &fusion) {

@@ -5,7 +5,12 @@
 
 #include "fusion/Execution/Compare.h"
 #include "fusion/Report/Report.h"
+#include "fusion/Report/TaskReport.h"
 #include "mlir/IR/BuiltinOps.h"
+
+namespace llvm::json {
+class OStream;
+} // namespace llvm::json
 
 namespace fusion {
 
@@ -37,6 +42,11 @@ struct Summary {
   double scheduleSeconds = 0, compileSeconds = 0;
   std::vector<double> runSeconds;
   uint64_t peakBytes = 0;
+  /// Of a dist program: what was fused, and what went between the ranks in one run.
+  bool isDist = false;
+  int ranks = 1;
+  std::optional<TaskReport> tasks;
+  uint64_t messages = 0, bytesSent = 0;
   /// One per result that was compared.
   std::vector<Comparison> comparisons;
 
@@ -46,6 +56,9 @@ struct Summary {
   void printJson(llvm::raw_ostream &os) const;
   /// What was fused and what was not, in words.
   void printReport(llvm::raw_ostream &os) const;
+
+private:
+  void printTasks(llvm::json::OStream &stream) const;
 };
 
 /// The remarks on the functions of `fusion`, with the names that kernels have there.

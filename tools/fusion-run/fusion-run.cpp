@@ -7,6 +7,7 @@
 #include "Case.h"
 #include "Diagnostics.h"
 #include "Inputs.h"
+#include "Ranks.h"
 #include "Summary.h"
 
 #include "fusion/Execution/Npy.h"
@@ -14,7 +15,7 @@
 #include "fusion/InitAll.h"
 #include "fusion/Reference/Interpreter.h"
 #include "fusion/Report/Report.h"
-#include "fusion/Runtime/Runtime.h"
+#include "fusion/Runtime/Mpi.h"
 #include "fusion/Version.h"
 
 #include "mlir/InitAllPasses.h"
@@ -23,6 +24,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -81,6 +83,12 @@ static cl::opt<bool> runsBench("bench", cl::desc("With --case: bench.mlir on ran
 static cl::opt<std::string> stagePipeline("stage", cl::desc("A pass pipeline to run before the program is executed"),
                                           cl::value_desc("pipeline"), cl::cat(category));
 static cl::opt<bool> noFuse("no-fuse", cl::desc("Compile every operation by itself"), cl::cat(category));
+static cl::opt<bool> fuseTasks("fuse-tasks",
+                               cl::desc("Fuse the tasks of a dist program (the default); off launches each by itself"),
+                               cl::init(true), cl::cat(category));
+static cl::list<std::string> libraries("library",
+                                       cl::desc("A library with C functions that opaque tasks name; may be repeated"),
+                                       cl::value_desc("lib.so"), cl::cat(category));
 static cl::opt<bool> narrowF64("narrow-f64", cl::desc("Compute f64 islands of an f32 program in f32"),
                                cl::cat(category));
 
@@ -89,7 +97,7 @@ static cl::opt<unsigned> &getThreadOption() {
   static cl::opt<unsigned> *option = [] {
     if (cl::Option *other = cl::getRegisteredOptions().lookup("threads"))
       other->removeArgument();
-    return new cl::opt<unsigned>("threads", cl::desc("Threads; 0 (the default) for FUSION_THREADS or all CPUs"),
+    return new cl::opt<unsigned>("threads", cl::desc("Threads of a rank; 0 (the default) for FUSION_THREADS or all CPUs"),
                                  cl::init(0), cl::cat(category));
   }();
   return *option;
@@ -100,7 +108,7 @@ static double now() {
 }
 
 static int fail(const llvm::Twine &what) {
-  llvm::errs() << "fusion-run: error: " << what << '\n';
+  getProblemStream() << "fusion-run: error: " << what << '\n';
   return 2;
 }
 
@@ -108,7 +116,8 @@ namespace {
 
 class Runner {
 public:
-  Runner(mlir::MLIRContext &context, LineDiagnostics &diagnostics) : context(context), diagnostics(diagnostics) {
+  Runner(mlir::MLIRContext &context, LineDiagnostics &diagnostics, Ranks &ranks)
+      : context(context), diagnostics(diagnostics), ranks(ranks) {
     if (wantsReport)
       collector.emplace(context);
   }
@@ -119,13 +128,16 @@ public:
   std::optional<TestCase> testCase;
 
 private:
+  int prepare(llvm::StringRef model);
   int parse(llvm::StringRef model);
+  int checkRanks();
   int readInputs();
   int readExpected();
   int applyStage();
   int execute(std::vector<HostArray> &results);
   int executeReference(std::vector<HostArray> &results);
   int executeCpu(std::vector<HostArray> &results);
+  int compile();
   int finish(const std::vector<HostArray> &results);
   int failAt(mlir::Location location, const llvm::Twine &what) {
     mlir::emitError(location, what);
@@ -151,6 +163,7 @@ private:
 
   mlir::MLIRContext &context;
   LineDiagnostics &diagnostics;
+  Ranks &ranks;
   llvm::StringRef phase = "reading the program";
   std::string inputName, entry;
   /// Where the entry stands in the text.
@@ -158,6 +171,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::FunctionOpInterface function;
   std::vector<HostArray> inputs, expected;
+  std::unique_ptr<JitModule> compiled;
+  std::optional<PreparedCall> call;
   Summary summary;
   std::optional<ReportCollector> collector;
 };
@@ -275,37 +290,56 @@ int Runner::executeReference(std::vector<HostArray> &results) {
   return 0;
 }
 
-int Runner::executeCpu(std::vector<HostArray> &results) {
+int Runner::compile() {
   CpuCompileOptions options;
   options.code.target = cpuName;
   options.fuse = !noFuse;
+  options.fuseTasks = fuseTasks;
   unsigned threads = getThreadOption();
+  if (threads == 0 && ranks.getSize() > 1)
+    threads = ranks.getDefaultThreads();
   options.threads = threads;
   options.narrowF64 = narrowF64;
+  options.onTasks = [&](mlir::ModuleOp tasks) { summary.tasks = TaskReport::read(tasks); };
   options.onTiles = [&](mlir::ModuleOp tiles) { summary.fusion = findFusion(tiles, entry); };
   if (fusion_rt_set_thread_count(int32_t(threads)) != FUSION_OK)
     return fail(llvm::Twine("--threads: ") + fusion_rt_last_error());
   CpuCompileTimes times;
-  auto compiled = compileForCpu(*module, options, &times);
-  if (!compiled)
-    return failIn(compiled.takeError());
+  auto module = compileForCpu(*this->module, options, &times);
+  if (!module)
+    return failIn(module.takeError());
+  compiled = std::move(*module);
   summary.scheduleSeconds += times.scheduleSeconds;
   summary.compileSeconds = summary.scheduleSeconds + times.codegenSeconds;
-  auto call = (*compiled)->prepare(entry, inputs);
-  if (!call)
-    return failIn(call.takeError());
+  auto prepared = compiled->prepare(entry, inputs);
+  if (!prepared)
+    return failIn(prepared.takeError());
+  call.emplace(std::move(*prepared));
+  return 0;
+}
+
+int Runner::executeCpu(std::vector<HostArray> &results) {
+  if (int status = ranks.agree(compile()))
+    return status;
   phase = "running it: does it divide by zero or leave a tensor's bounds? --target=reference says where";
   fusion_rt_reset_memory_statistics();
   for (unsigned i = 0; i < repeatCount + (repeatCount > 1); ++i) {
+    ranks.waitForAll();
+    fusion_mpi_reset_statistics();
     double start = now();
     if (llvm::Error error = call->invoke())
       return failIn(std::move(error));
     if (i > 0 || repeatCount == 1)
       summary.runSeconds.push_back(now() - start);
   }
-  FusionMemoryStatistics memory;
-  if (fusion_rt_memory_statistics(&memory) == FUSION_OK)
-    summary.peakBytes = memory.peak_bytes;
+  FusionMemoryStatistics memory = {};
+  fusion_rt_memory_statistics(&memory);
+  RankTotals totals = ranks.getTotals(memory.peak_bytes);
+  summary.messages = totals.messages;
+  summary.bytesSent = totals.bytesSent;
+  summary.peakBytes = totals.peakBytes;
+  if (!ranks.isRoot())
+    return 0;
   auto outputs = call->takeResults();
   if (!outputs)
     return failIn(outputs.takeError());
@@ -361,7 +395,21 @@ int Runner::finish(const std::vector<HostArray> &results) {
   return summary.isOk() ? 0 : 1;
 }
 
-int Runner::run(llvm::StringRef model) {
+int Runner::checkRanks() {
+  if (ranks.getSize() > 1 && !summary.isDist)
+    return failAt(function.getLoc(), "'" + entry + "' has no operations of the dist dialect and runs on one rank only, " +
+                                         llvm::Twine(ranks.getSize()) + " were started");
+  for (const std::string &library : libraries) {
+    std::string problem;
+    if (llvm::sys::DynamicLibrary::LoadLibraryPermanently(library.c_str(), &problem))
+      return fail("--library=" + library + ": " + problem);
+  }
+  if (targetName == "cpu" && mlir::failed(checkExternals(*module)))
+    return 2;
+  return 0;
+}
+
+int Runner::prepare(llvm::StringRef model) {
   entry = !entryName.empty() ? entryName : testCase ? testCase->entry : "main";
   summary.target = targetName;
   if (int status = parse(model))
@@ -369,22 +417,40 @@ int Runner::run(llvm::StringRef model) {
   if (outputFiles.size() > function.getNumResults())
     return failAt(function.getLoc(), "'" + entry + "' has " + llvm::Twine(function.getNumResults()) + " results, " +
                                          llvm::Twine(outputFiles.size()) + " are to be written by --output");
+  summary.isDist = isDistProgram(*module);
+  summary.ranks = ranks.getSize();
+  if (int status = checkRanks())
+    return status;
   phase = "reading the arguments";
+  if (!ranks.isRoot())
+    return 0;
   if (int status = readInputs())
     return status;
-  if (int status = readExpected())
+  return readExpected();
+}
+
+int Runner::run(llvm::StringRef model) {
+  if (int status = ranks.agree(prepare(model)))
     return status;
+  if (llvm::Error error = ranks.share(inputs))
+    return failIn(std::move(error));
   // The function itself does not outlive the passes.
   place = describe(function.getLoc());
   phase = "running the passes of --stage";
-  if (int status = applyStage())
+  if (int status = ranks.agree(applyStage()))
     return status;
   phase = targetName == "cpu" ? "compiling it" : "interpreting it";
   std::vector<HostArray> results;
-  if (int status = targetName == "cpu" ? executeCpu(results) : executeReference(results))
-    return status;
+  if (targetName == "cpu") {
+    if (int status = executeCpu(results))
+      return status;
+  } else if (ranks.isRoot()) {
+    // One process is all that it takes.
+    if (int status = executeReference(results))
+      return ranks.agree(status);
+  }
   phase = "comparing the results";
-  return finish(results);
+  return ranks.agree(ranks.isRoot() ? finish(results) : 0);
 }
 
 /// What can be wrong with options by themselves.
@@ -405,9 +471,23 @@ static int checkOptions() {
     return fail("--atol must not be negative");
   if (noFuse && targetName != "cpu")
     return fail("--no-fuse needs --target=cpu");
+  if (!libraries.empty() && targetName != "cpu")
+    return fail("--library needs --target=cpu");
   for (const std::string &file : outputFiles)
     if (!llvm::StringRef(file).starts_with("@"))
       return fail("--output=" + file + ": a file is written @file.npy");
+  return 0;
+}
+
+static int readTestCase(std::optional<TestCase> &testCase, std::string &model) {
+  if (caseDirectory.empty())
+    return 0;
+  llvm::Expected<TestCase> read = readCase(caseDirectory);
+  if (!read)
+    return fail(llvm::toString(read.takeError()));
+  testCase = std::move(*read);
+  if (model.empty())
+    model = testCase->getPath(runsBench ? "bench.mlir" : "model.mlir");
   return 0;
 }
 
@@ -426,23 +506,20 @@ int main(int argc, char **argv) {
   if (int status = checkOptions())
     return status;
 
+  Ranks ranks;
+  if (int status = ranks.start())
+    return status;
   std::optional<TestCase> testCase;
   std::string model = modelFile;
-  if (!caseDirectory.empty()) {
-    llvm::Expected<TestCase> read = readCase(caseDirectory);
-    if (!read)
-      return fail(llvm::toString(read.takeError()));
-    testCase = std::move(*read);
-    if (model.empty())
-      model = testCase->getPath(runsBench ? "bench.mlir" : "model.mlir");
-  }
+  if (int status = ranks.agree(readTestCase(testCase, model)))
+    return ranks.finish(status);
 
   mlir::DialectRegistry registry;
   fusion::registerAllDialects(registry);
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   LineDiagnostics diagnostics(context, model);
-  Runner runner(context, diagnostics);
+  Runner runner(context, diagnostics, ranks);
   runner.testCase = std::move(testCase);
   // MLIR's parser and passes may fail hard on malformed input after they have reported it (linalg.transpose does, in
   // LLVM 22). What is left of the process is not sound after that: it says what it knows and ends.
@@ -450,7 +527,7 @@ int main(int argc, char **argv) {
   llvm::CrashRecoveryContext recovery;
   int status = 2;
   if (recovery.RunSafely([&] { status = runner.run(model); }))
-    return status;
+    return ranks.finish(status);
   if (!diagnostics.hasError())
     llvm::errs() << model << ": error: the process failed while " << runner.getPhase() << '\n';
   llvm::outs().flush();
