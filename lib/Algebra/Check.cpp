@@ -46,10 +46,24 @@ double reduceIdentity(Reducer reducer, Type type) {
   return isa<FloatType>(type) ? identityValue(reducer) : reducer == Reducer::Prod ? 1 : std::nan("");
 }
 
+/// The leaves of expressions, which are asked for in every draw.
+class Leaves {
+public:
+  ArrayRef<Expr> of(Expr expr) {
+    auto [it, isNew] = known.try_emplace(expr.get());
+    if (isNew)
+      it->second = std::make_unique<SmallVector<Expr, 6>>(expr.leaves());
+    return *it->second;
+  }
+
+private:
+  llvm::DenseMap<const Node *, std::unique_ptr<SmallVector<Expr, 6>>> known;
+};
+
 /// One draw: elements, and states before and after the last of them.
 class Draw {
 public:
-  Draw(ArrayRef<Expr> roots, std::mt19937_64 &random) : random(random) {
+  Draw(ArrayRef<Expr> roots, Leaves &leaves, std::mt19937_64 &random) : random(random), leaves(leaves) {
     static const double offsets[] = {0, 0, 1, -3, 100, -1e4, 1e4}, spreads[] = {0.1, 1, 5};
     common = offsets[random() % 7];
     shareOffset = random() % 2;
@@ -78,7 +92,7 @@ public:
 
 private:
   void addLeaves(Expr root) {
-    for (Expr leaf : root.leaves()) {
+    for (Expr leaf : leaves.of(root)) {
       if (!known.insert(leaf.get()).second)
         continue;
       if (leaf.role() == Role::State) {
@@ -113,11 +127,14 @@ private:
       Expr source(leaf.facts().source);
       Reducer reducer = *leaf.facts().reducer;
       value = reduceIdentity(reducer, leaf.type());
+      SmallVector<std::pair<const Node *, double>> inner;
+      for (Expr other : leaves.of(source))
+        if (other.role() == Role::State)
+          inner.emplace_back(other.get(), getState(other, count, cache));
       for (unsigned i = 0; i < count; ++i) {
         Assignment values = elements[i];
-        for (Expr inner : source.leaves())
-          if (inner.role() == Role::State)
-            values[inner.get()] = getState(inner, count, cache);
+        for (auto [node, state] : inner)
+          values[node] = state;
         double element = evaluate(source, values);
         value = i == 0 ? element : combineValues(reducer, value, element);
       }
@@ -127,6 +144,7 @@ private:
   }
 
   std::mt19937_64 &random;
+  Leaves &leaves;
   double common, spread;
   bool shareOffset;
   unsigned old;
@@ -161,6 +179,7 @@ bool isUsable(double left, double right) {
 LogicalResult fusion::algebra::checkUpdate(ExprContext &context, const UpdatePlan &plan, std::string &reason,
                                            unsigned seed) {
   std::mt19937_64 random(seed);
+  Leaves leaves;
   SmallVector<Expr> roots, ys;
   for (auto [index, state] : llvm::enumerate(plan.states)) {
     roots.push_back(state.element);
@@ -179,7 +198,7 @@ LogicalResult fusion::algebra::checkUpdate(ExprContext &context, const UpdatePla
   }
   SmallVector<unsigned> passed(plan.states.size() * 2, 0);
   for (unsigned round = 0; round < numRounds && *llvm::min_element(passed) < numRequired; ++round) {
-    Draw draw(roots, random);
+    Draw draw(roots, leaves, random);
     auto compare = [&](unsigned index, bool second, double left, double right, double largest,
                        const Assignment &values) {
       if (!isUsable(left, right))
@@ -242,10 +261,11 @@ LogicalResult fusion::algebra::checkUpdate(ExprContext &context, const UpdatePla
 LogicalResult fusion::algebra::checkPostponed(ExprContext &context, Expr f, Reducer reducer, const Postponed &postponed,
                                               std::string &reason, unsigned seed) {
   std::mt19937_64 random(seed);
+  Leaves leaves;
   Expr y = accumulated(context, postponed.inner.type());
   unsigned passed = 0;
   for (unsigned round = 0; round < numRounds && passed < numRequired; ++round) {
-    Draw draw({f, postponed.inner, postponed.outer}, random);
+    Draw draw({f, postponed.inner, postponed.outer}, leaves, random);
     double direct = 0, inner = 0, largest = 0;
     for (unsigned i = 0; i < numElements; ++i) {
       Assignment values = draw.assignment(i, true);

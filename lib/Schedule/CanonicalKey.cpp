@@ -14,16 +14,16 @@ namespace {
 /// Writes a graph with values numbered in order of definition and dimensions by their position.
 class KeyWriter {
 public:
-  explicit KeyWriter(GraphOp graph) : graph(graph), os(key) {}
+  explicit KeyWriter(GraphOp graph) : graph(graph) {}
 
   std::string run() {
     for (int64_t extent : graph.getStaticExtents())
-      os << (ShapedType::isDynamic(extent) ? "?" : std::to_string(extent)) << ',';
+      write(extent);
     // Run-time extents may be equal.
     for (Value extent : graph.getDynamicExtents())
-      os << number(extent) << ',';
+      write(number(extent));
     for (Value input : graph.getInputs())
-      os << input.getType().getAsOpaquePointer() << ';';
+      write(input.getType().getAsOpaquePointer());
     for (BlockArgument argument : graph.getBody().getArguments())
       number(argument);
     writeBlock(graph.getBody().front());
@@ -31,61 +31,72 @@ public:
   }
 
 private:
-  unsigned number(Value value) { return numbers.try_emplace(value, numbers.size()).first->second; }
+  int64_t number(Value value) { return numbers.try_emplace(value, numbers.size()).first->second; }
+
+  /// Bytes, not text: keys are made for every part that is tried. Lists say how long they are, so that no two graphs
+  /// have the same bytes.
+  void write(int64_t word) { key.append(reinterpret_cast<const char *>(&word), sizeof(word)); }
+  /// Attributes, types and names of ops are unique in a context.
+  void write(const void *pointer) { write(static_cast<int64_t>(reinterpret_cast<intptr_t>(pointer))); }
 
   void writeType(Type type) {
     auto space = dyn_cast<SpaceType>(type);
     if (!space) {
-      os << type.getAsOpaquePointer();
+      write(type.getAsOpaquePointer());
       return;
     }
-    os << space.getElementType().getAsOpaquePointer();
+    write(space.getElementType().getAsOpaquePointer());
+    write(static_cast<int64_t>(space.getDims().size()));
     for (StringAttr dim : space.getDims())
-      os << '.' << graph.getDimIndex(dim);
+      write(graph.getDimIndex(dim));
   }
 
   void writeAttribute(Attribute attribute) {
-    if (auto name = dyn_cast<StringAttr>(attribute); name && graph.getDimIndex(name) >= 0) {
-      os << graph.getDimIndex(name);
+    if (auto name = dyn_cast<StringAttr>(attribute)) {
+      int64_t dim = graph.getDimIndex(name);
+      write(dim);
+      if (dim >= 0)
+        return;
     } else if (auto list = dyn_cast<ArrayAttr>(attribute)) {
-      for (Attribute element : list) {
+      write(static_cast<int64_t>(list.size()));
+      for (Attribute element : list)
         writeAttribute(element);
-        os << ',';
-      }
-    } else {
-      // Attributes, types and names of ops are unique in a context.
-      os << attribute.getAsOpaquePointer();
+      return;
     }
+    write(attribute.getAsOpaquePointer());
   }
 
   void writeBlock(Block &block) {
     for (BlockArgument argument : block.getArguments())
       number(argument);
     for (Operation &op : block) {
-      os << '\n' << op.getName().getAsOpaquePointer();
+      write(op.getName().getAsOpaquePointer());
+      write(static_cast<int64_t>(op.getNumOperands()));
       for (Value operand : op.getOperands())
-        os << ' ' << number(operand);
-      for (NamedAttribute attribute : op.getPropertiesAsAttribute()
-                                          ? cast<DictionaryAttr>(op.getPropertiesAsAttribute())
-                                          : op.getAttrDictionary()) {
-        os << ' ' << attribute.getName().getAsOpaquePointer() << '=';
+        write(number(operand));
+      auto properties = dyn_cast_or_null<DictionaryAttr>(op.getPropertiesAsAttribute());
+      DictionaryAttr attributes = properties ? properties : op.getAttrDictionary();
+      write(static_cast<int64_t>(attributes.size()));
+      for (NamedAttribute attribute : attributes) {
+        write(attribute.getName().getAsOpaquePointer());
         writeAttribute(attribute.getValue());
       }
+      write(static_cast<int64_t>(op.getNumResults()));
       for (Value result : op.getResults()) {
         number(result);
-        os << ':';
         writeType(result.getType());
       }
+      write(static_cast<int64_t>(op.getNumRegions()));
       for (Region &region : op.getRegions())
         for (Block &inner : region)
           writeBlock(inner);
     }
+    write(int64_t(-2));
   }
 
   GraphOp graph;
   std::string key;
-  llvm::raw_string_ostream os;
-  llvm::DenseMap<Value, unsigned> numbers;
+  llvm::DenseMap<Value, int64_t> numbers;
 };
 
 } // namespace

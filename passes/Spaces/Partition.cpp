@@ -53,14 +53,16 @@ public:
     std::vector<unsigned> start(numUnits + 1, 0);
     best[0] = 0;
     for (unsigned begin = 0; begin < numUnits; ++begin) {
-      unsigned failures = 0;
-      for (unsigned end = begin + 1; end <= numUnits && failures < maxFailures; ++end) {
+      unsigned failures = 0, useless = 0;
+      for (unsigned end = begin + 1; end <= numUnits && failures < maxFailures && useless < maxUseless; ++end) {
         auto [seconds, isFeasible] = evaluateSegment(begin, end);
         bool isHopeless = !isFeasible || seconds > 1.5 * (best[end] - best[begin]);
         failures = isHopeless ? failures + 1 : 0;
+        ++useless;
         if (best[begin] + seconds < best[end]) {
           best[end] = best[begin] + seconds;
           start[end] = begin;
+          useless = 0;
         }
       }
     }
@@ -122,6 +124,9 @@ private:
   /// So many extensions in a row that do not fit, or are far slower than cutting, end a part: what comes later would not
   /// make it smaller.
   static constexpr unsigned maxFailures = 6;
+  /// So do so many extensions in a row that fit, but are no better than parts which begin earlier. Without an end the time
+  /// for a chain of n units in which every part fits would grow with n^3.
+  static constexpr unsigned maxUseless = 32;
 
   static SmallVector<unsigned> getRange(unsigned begin, unsigned end) { return llvm::to_vector(llvm::seq(begin, end)); }
 
