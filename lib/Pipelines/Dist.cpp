@@ -23,8 +23,16 @@ void buildTasksPipeline(OpPassManager &pm, const TasksPipelineOptions &options) 
   pm.addPass(createCanonicalizerPass());
   DistFuseOptions fuse;
   fuse.window = options.fuse ? unsigned(options.window) : 1;
+  if (options.fuse) {
+    DistRotateLoopsOptions rotate;
+    rotate.window = options.window;
+    pm.addPass(createDistRotateLoops(rotate));
+  }
   pm.addPass(createDistFuse(fuse));
+  if (options.fuse)
+    pm.addPass(createDistEliminateDeadStores());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
 }
 
 void buildDistPipeline(OpPassManager &pm, const TasksPipelineOptions &options) {

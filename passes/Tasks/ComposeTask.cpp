@@ -384,3 +384,14 @@ Composition TaskComposer::compose(ArrayRef<Operation *> members, TaskStreamBuild
     member->erase();
   return result;
 }
+
+Composition TaskComposer::composeIfSmaller(Operation *member, TaskStreamBuilder &stream) {
+  Composition result;
+  Composer composer(member, stream, tables);
+  composer.findTemporaries(result);
+  if (result.eliminated.empty() || !composer.writesAnything())
+    return result;
+  result.launch = composer.buildLaunch(insert(composer.buildTask(), member));
+  member->erase();
+  return result;
+}

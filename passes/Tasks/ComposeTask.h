@@ -32,6 +32,9 @@ public:
   /// the same plan only.
   Composition compose(llvm::ArrayRef<mlir::Operation *> members, TaskStreamBuilder &stream);
 
+  /// The same for one launch, if it has arguments that are temporaries; no launch, and no change, if it has none.
+  Composition composeIfSmaller(mlir::Operation *member, TaskStreamBuilder &stream);
+
   /// Number of different tasks made.
   unsigned getNumTasks() const { return numTasks; }
 

@@ -89,6 +89,35 @@ def DistRotateLoops : Pass<"dist-rotate-loops", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numRotated", "rotated", "Loops that were rotated">];
 }
 
+def DistEliminateDeadStores : Pass<"dist-eliminate-dead-stores", "::mlir::ModuleOp"> {
+  let summary = "Remove launches, arguments and stores that nothing observes";
+  let description = [{
+    What is written, but overwritten in whole or never read again on any path, the next iterations of loops included, is
+    not computed: a launch, fill or copy of which this holds for all stores that it changes disappears, an argument
+    `write` of another one becomes a value of the task's body, and stores without uses are not made. Opaque tasks keep
+    their arguments.
+
+    Example:
+
+    ```mlir
+    func.func @main(%a: f64) {
+      %s = dist.create : !dist.store<8xf64>
+      dist.fill %a into %s by #dist.none on [1] : f64, !dist.store<8xf64>
+      return
+    }
+    ```
+
+    becomes an empty function.
+  }];
+  let dependentDialects = ["::fusion::dist::DistDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numLaunches", "launches", "Launches, fills and copies that were dead">,
+    Statistic<"numArguments", "arguments", "Dead arguments of other launches">,
+    Statistic<"numStores", "stores", "Stores without uses">
+  ];
+}
+
 //===--- Execution ------------------------------------------------------------------------------------------------===//
 
 def DistLower : Pass<"dist-lower", "::mlir::ModuleOp"> {
