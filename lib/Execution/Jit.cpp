@@ -4,6 +4,7 @@
 
 #include "MachineCode.h"
 
+#include "fusion/Runtime/Dist.h"
 #include "fusion/Runtime/HalfFloat.h"
 #include "fusion/Runtime/Runtime.h"
 #include "fusion/Target/HostCpu.h"
@@ -46,6 +47,9 @@ static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::LLJIT &jit) {
   add("fusion_rt_check_stack", reinterpret_cast<void *>(fusion_rt_check_stack));
   add("fusion_rt_assert_fail", reinterpret_cast<void *>(fusion_rt_assert_fail));
   size_t count = 0;
+  const FusionDistSymbol *tasks = fusion_dist_symbols(&count);
+  for (size_t i = 0; i < count; ++i)
+    add(tasks[i].name, tasks[i].address);
   const FusionSupportFunction *functions = fusion_rt_support_functions(&count);
   for (size_t i = 0; i < count; ++i)
     add(functions[i].name, functions[i].address);
@@ -85,7 +89,7 @@ llvm::Expected<std::unique_ptr<JitModule>> JitModule::create(ModuleOp module, co
   main.addGenerator(std::move(*process));
   // Told here: the linker would only name the symbol, on stderr.
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function.isExternal() && !function.getName().starts_with("fusion_rt_") &&
+    if (function.isExternal() && !function.getName().starts_with("fusion_rt_") && !function.getName().starts_with("fusion_dist_") &&
         !llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(function.getName().str())) {
       Location loc = function.getLoc();
       module.walk([&](LLVM::CallOp call) {

@@ -29,6 +29,16 @@ void codePlacement(PlacementAttr placement, llvm::SmallVectorImpl<int64_t> &word
 llvm::SmallVector<int64_t> getBoxShape(PartitionInterface partition, llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> domain);
 
+/// What the names of tasks begin with while they are lowered.
+inline constexpr llvm::StringLiteral taskPrefix = "dist.task.";
+
+/// The name of a task in the program.
+inline llvm::StringRef getTaskName(TaskOp task) {
+  llvm::StringRef name = task.getSymName();
+  name.consume_front(taskPrefix);
+  return name;
+}
+
 //===----------------------------------------------------------------------===//
 // Functions of tasks
 //===----------------------------------------------------------------------===//

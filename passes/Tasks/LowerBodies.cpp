@@ -82,13 +82,13 @@ static Value castTo(OpBuilder &builder, Location loc, Value value, Type type) {
 func::FuncOp BodyBuilder::build(TaskOp task, ArrayRef<SmallVector<int64_t>> boxes) {
   Location loc = task.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  std::string name = "dist.body." + task.getSymName().str();
+  std::string base = "dist.body." + getTaskName(task).str() + ".", name;
   for (unsigned number = 0; number == 0 || module.lookupSymbol(name); ++number)
-    name = "dist.body." + task.getSymName().str() + "." + std::to_string(number);
+    name = base + std::to_string(number);
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto function = func::FuncOp::create(builder, loc, name, builder.getFunctionType(pointer, {}));
   function.setPrivate();
-  function->setAttr("fusion.task", task.getSymNameAttr());
+  function->setAttr("fusion.task", builder.getStringAttr(getTaskName(task)));
   builder.setInsertionPointToStart(function.addEntryBlock());
 
   Block &body = task.getBody().front();

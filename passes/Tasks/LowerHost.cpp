@@ -383,7 +383,7 @@ LogicalResult HostLowering::lowerLaunch(LaunchOp op) {
     return task.emitOpError("calls the C function '") << name << "', but the module has a symbol of that name";
   declare(name, builder.getI32Type(), {pointer, builder.getI32Type()});
   Value address = LLVM::AddressOfOp::create(builder, loc, pointer, name);
-  call(loc, "fusion_dist_launch_external", {context, table, address, createText(loc, task.getSymName())});
+  call(loc, "fusion_dist_launch_external", {context, table, address, createText(loc, getTaskName(task))});
   return success();
 }
 

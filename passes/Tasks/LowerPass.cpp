@@ -18,6 +18,15 @@ namespace {
 bool isDist(Operation *op) { return isa_and_nonnull<DistDialect>(op->getDialect()); }
 
 struct Lower : impl::DistLowerBase<Lower> {
+  /// Tasks make room for C functions of their names.
+  LogicalResult renameTasks() {
+    SymbolTable symbols(getOperation());
+    for (auto task : getOperation().getOps<TaskOp>())
+      if (failed(symbols.rename(task, StringAttr::get(&getContext(), taskPrefix + task.getSymName()))))
+        return task.emitOpError("cannot be renamed");
+    return success();
+  }
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -26,6 +35,8 @@ struct Lower : impl::DistLowerBase<Lower> {
         functions.push_back(function);
     if (functions.empty())
       return;
+    if (failed(renameTasks()))
+      return signalPassFailure();
     BodyBuilder bodies(getOperation());
     LowerCounts counts;
     for (func::FuncOp function : functions)

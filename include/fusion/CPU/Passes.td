@@ -219,7 +219,8 @@ def CPUEntryPoints : Pass<"fusion-cpu-entry-points", "::mlir::ModuleOp"> {
     Works on the LLVM dialect. For a function with `fusion.entry = "f"` and `fusion.signature`, emits `i32 @fusion_entry_f(ptr)`. The argument is an
     array with one pointer per argument and then one per result. Each points at a scalar, or at a descriptor {allocated,
     aligned, offset, sizes[rank], strides[rank]} of a tensor. Result descriptors are written; the caller frees each distinct
-    `allocated` with `fusion_rt_free`. The return value is a status of the run-time.
+    `allocated` with `fusion_rt_free`. The return value is a status of the run-time. With the attribute `fusion.ranks` a failure
+    ends all ranks (`fusion_mpi_invoke`) where there are several.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
