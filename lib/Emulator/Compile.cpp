@@ -92,7 +92,7 @@ Expected<std::unique_ptr<KernelModule>> compile(StringRef image, StringRef chip)
   module->setDataLayout((*machine)->createDataLayout());
   if (Error error = placeVariables(*module, *result))
     return std::move(error);
-  if (Error error = instrument(*module, *result))
+  if (Error error = instrument(*module, chip, *result))
     return std::move(error);
   StripDebugInfo(*module);
   if (verifyModule(*module, &os))

@@ -35,8 +35,8 @@ namespace {
 
 class FunctionInstrumenter {
 public:
-  FunctionInstrumenter(Function &function, KernelModule &result)
-      : function(function), module(*function.getParent()), context(function.getContext()),
+  FunctionInstrumenter(Function &function, StringRef chip, KernelModule &result)
+      : function(function), chip(chip), module(*function.getParent()), context(function.getContext()),
         layout(module.getDataLayout()), result(result), pointer(PointerType::get(context, 0)),
         word(Type::getInt64Ty(context)) {}
 
@@ -83,6 +83,7 @@ private:
   Type *toScalarInteger(Type *type);
 
   Function &function;
+  StringRef chip;
   Module &module;
   LLVMContext &context;
   const DataLayout &layout;
@@ -432,10 +433,17 @@ Error FunctionInstrumenter::rewriteCall(CallBase &call) {
   auto fail = [&](const Twine &text) {
     return createStringError((where.empty() ? "" : where + ": ") + text + " (in '" + function.getName() + "')");
   };
+  auto rewriteKnown = [&](const Operation &operation, StringRef name) {
+    unsigned version = 0, required = getRequiredVersion(operation);
+    StringRef number = chip;
+    if (number.consume_front("sm_") && !number.consumeInteger(10, version) && version < required)
+      return fail("'" + name + "' needs sm_" + Twine(required) + "; the emulated chip is " + chip);
+    return rewriteOperation(call, operation, name);
+  };
   if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
     std::string error;
     std::optional<Operation> operation = getInlineAsm(call, error);
-    return operation ? rewriteOperation(call, *operation, assembly->getAsmString()) : fail(error);
+    return operation ? rewriteKnown(*operation, assembly->getAsmString()) : fail(error);
   }
   Function *callee = call.getCalledFunction();
   if (!callee)
@@ -451,7 +459,7 @@ Error FunctionInstrumenter::rewriteCall(CallBase &call) {
   }
   if (callee->isIntrinsic()) {
     std::optional<Operation> operation = getOperation(call, name);
-    return operation ? rewriteOperation(call, *operation, name)
+    return operation ? rewriteKnown(*operation, name)
                      : fail("'" + name + "' is an operation that the emulator does not know");
   }
   if (name.starts_with("fusion_emu_"))
@@ -580,7 +588,7 @@ static void makeEntry(Function &kernel, KernelModule &result) {
   result.kernels.push_back(std::move(description));
 }
 
-llvm::Error instrument(Module &module, KernelModule &result) {
+llvm::Error instrument(Module &module, StringRef chip, KernelModule &result) {
   SmallVector<Function *> bodies, kernels;
   for (Function &function : module) {
     if (function.isDeclaration())
@@ -590,7 +598,7 @@ llvm::Error instrument(Module &module, KernelModule &result) {
       kernels.push_back(&function);
   }
   for (Function *function : bodies)
-    if (Error error = FunctionInstrumenter(*function, result).run())
+    if (Error error = FunctionInstrumenter(*function, chip, result).run())
       return error;
   for (Function *kernel : kernels)
     makeEntry(*kernel, result);

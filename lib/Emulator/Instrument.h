@@ -14,9 +14,9 @@ namespace fusion::emulator {
 /// names that can be looked up and are listed in `globals`, without addresses.
 llvm::Error placeVariables(llvm::Module &module, KernelModule &result);
 
-/// Rewrites every function with a body. The module is for the host afterwards and has an entry
+/// Rewrites every function with a body for the emulation of `chip` ("sm_80"). The module is for the host afterwards and has an entry
 /// `fusion_emu_entry.NAME` for each kernel, listed in `kernels`.
-llvm::Error instrument(llvm::Module &module, KernelModule &result);
+llvm::Error instrument(llvm::Module &module, llvm::StringRef chip, KernelModule &result);
 
 /// "file:line:column" of a debug location; empty without one.
 std::string describeLocation(const llvm::DebugLoc &location);

@@ -380,6 +380,55 @@ static std::optional<Operation> getGeneric(const CallBase &call) {
   }
 }
 
+unsigned getRequiredVersion(const Operation &operation) {
+  if (operation.form == Operation::Form::Math) {
+    StringRef name = operation.function;
+    return name.contains("f16x2") || name.contains("bf16") || name.contains("tf32") ? 80
+           : name.contains("tanh.approx")                                          ? 75
+                                                                                    : 70;
+  }
+  if (operation.form != Operation::Form::Runtime)
+    return 70;
+  switch (operation.kind) {
+  case OpKind::Ldmatrix:
+    return 75;
+  case OpKind::Mma: {
+    MatrixType a = MatrixType(operation.params[3]);
+    bool isF8 = a == MatrixType::E4M3 || a == MatrixType::E5M2;
+    bool isDoubleOf90 = a == MatrixType::F64 && operation.params[0] == 16;
+    return isF8 ? 89 : isDoubleOf90 ? 90 : a == MatrixType::F16 && operation.params[2] == 8 ? 75 : 80;
+  }
+  case OpKind::Redux:
+  case OpKind::CpAsync:
+  case OpKind::CpAsyncCommit:
+  case OpKind::CpAsyncWait:
+  case OpKind::MbarrierInit:
+  case OpKind::MbarrierInval:
+  case OpKind::MbarrierArrive:
+  case OpKind::MbarrierTest:
+    return 80;
+  case OpKind::Elect:
+  case OpKind::Stmatrix:
+  case OpKind::MbarrierExpectTx:
+  case OpKind::MbarrierWait:
+  case OpKind::TmaLoad:
+  case OpKind::TmaStore:
+  case OpKind::TmaPrefetch:
+  case OpKind::BulkCommit:
+  case OpKind::BulkWait:
+  case OpKind::Wgmma:
+  case OpKind::WgmmaFence:
+  case OpKind::WgmmaCommit:
+  case OpKind::WgmmaWait:
+  case OpKind::SetMaxRegisters:
+    return 90;
+  case OpKind::Fence:
+    return FenceKind(operation.params[0]) == FenceKind::Memory ? 70 : 90;
+  default:
+    return 70;
+  }
+}
+
 std::optional<Operation> getOperation(const CallBase &call, StringRef name) {
   if (!name.consume_front("llvm.nvvm."))
     return getGeneric(call);

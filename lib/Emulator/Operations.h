@@ -47,6 +47,9 @@ struct Operation {
 /// The operation of a call of an intrinsic; none if it is not known.
 std::optional<Operation> getOperation(const llvm::CallBase &call, llvm::StringRef name);
 
+/// The oldest chip that has the operation, 10 * major + minor.
+unsigned getRequiredVersion(const Operation &operation);
+
 /// The matrix type of that name in PTX.
 std::optional<MatrixType> parseMatrixType(llvm::StringRef name);
 
