@@ -111,8 +111,8 @@ GraphModel::GraphModel(GraphOp graph) : graph(graph) {
     model.takesRoom = isOutput || (!inputLike.contains(value) && !isa<OneToAllOp>(op) && !products.contains(&op));
   }
 
-  // A reduction's result stays for the whole block (it is a state, or is fed to all), unless the last thing that reads it
-  // is a map of its own dimensions, which takes its place; a map's result goes when it was last read.
+  // A reduction's result stays for the whole block (it is a state, or is fed to all), unless the last thing that reads
+  // it is a map of its own dimensions, which takes its place; a map's result goes when it was last read.
   std::function<unsigned(Value, bool &)> getLastUse = [&](Value value, bool &isMap) -> unsigned {
     unsigned last = 0;
     for (Operation *user : value.getUsers()) {

@@ -24,6 +24,8 @@ public:
     SmallVector<StringAttr> legal;
     if (options.spatial)
       legal = getLegalSpatialDims(graph);
+    if (options.spatial && legal.empty() && target.kind == Target::Kind::CPU)
+      trySplit();
     tryTemporal(StringAttr(), legal);
     if (options.temporal && !(found && !options.rank))
       for (StringAttr dim : getTemporalCandidates(legal)) {
@@ -51,6 +53,27 @@ public:
 
 private:
   int64_t getWhole(StringAttr dim) { return model.extents[graph.getDimIndex(dim)]; }
+
+  /// Cuts a reduction along which nothing is parallel. The blocks do not follow the number of threads, so that neither
+  /// do the sums.
+  void trySplit() {
+    constexpr int64_t kElements = 16384, kMostBlocks = 256;
+    for (StringAttr dim : getSplitDims(graph)) {
+      unsigned position = graph.getDimIndex(dim);
+      int64_t extent = model.extents[position], others = 1;
+      for (auto [index, other] : llvm::enumerate(model.extents))
+        others *= index == position ? 1 : std::max<int64_t>(other, 1);
+      int64_t size = std::max(llvm::divideCeil(kElements, others), llvm::divideCeil(extent, kMostBlocks));
+      // How many elements there are is not known: blocks of the usual size.
+      if (size >= extent && !ShapedType::isDynamic(graph.getStaticExtent(dim)))
+        continue;
+      Schedule schedule;
+      schedule.blocks.assign(graph.getNumDims(), 0);
+      schedule.blocks[position] = llvm::alignTo(size, others == 1 ? 64 : 1);
+      consider(schedule);
+      return;
+    }
+  }
 
   /// Dimensions that every operand of every contraction has: each element of them is a contraction of its own.
   void collectBatchDims() {
@@ -104,8 +127,7 @@ private:
           result.push_back(dim);
       }
     });
-    llvm::stable_sort(result,
-                      [&](StringAttr a, StringAttr b) { return getWhole(a) > getWhole(b); });
+    llvm::stable_sort(result, [&](StringAttr a, StringAttr b) { return getWhole(a) > getWhole(b); });
     return result;
   }
 
@@ -126,8 +148,8 @@ private:
     }
   }
 
-  /// Blocks of the legal dimensions. With contractions, batch dimensions are cut to 1, rows and columns are tiled; without,
-  /// the outermost dimensions are cut first, so that a block is a contiguous piece.
+  /// Blocks of the legal dimensions. With contractions, batch dimensions are cut to 1, rows and columns are tiled;
+  /// without, the outermost dimensions are cut first, so that a block is a contiguous piece.
   void tryBlocks(Schedule schedule, ArrayRef<StringAttr> legal) {
     if (legal.empty()) {
       consider(schedule);
@@ -140,9 +162,7 @@ private:
     SmallVector<StringAttr> tiled, nextOuter;
     unsigned numRows = 0, numColumns = 0;
     for (StringAttr dim : llvm::reverse(order)) {
-      unsigned position = llvm::is_contained(batch, dim)     ? 2
-                          : columns.contains(dim) ? numColumns++
-                                                  : numRows++;
+      unsigned position = llvm::is_contained(batch, dim) ? 2 : columns.contains(dim) ? numColumns++ : numRows++;
       if (position == 0)
         tiled.push_back(dim);
       else if (position == 1)

@@ -2,6 +2,8 @@
 
 #include "KernelLowering.h"
 
+#include "fusion/Schedule/Spatial.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -30,7 +32,11 @@ SmallVector<StringAttr> KernelLowering::getGridDims() {
 
 LogicalResult KernelLowering::checkSlicing() {
   auto output = cast<OutputOp>(graph.getBody().front().getTerminator());
+  SmallVector<StringAttr> splits = getSplitDims(graph);
   for (StringAttr dim : getGridDims()) {
+    // Partial results of the blocks are combined; of one such dimension, at present.
+    if (dim == getSplitDim() && llvm::is_contained(splits, dim))
+      continue;
     for (Value value : output.getValues())
       if (!cast<SpaceType>(value.getType()).hasDim(dim))
         return graph.emitOpError() << "is spatially sliced along '" << dim.getValue() << "', which its result "
@@ -69,8 +75,10 @@ LogicalResult KernelLowering::run() {
   OpBuilder builder(graph);
   auto output = cast<OutputOp>(graph.getBody().front().getTerminator());
   SmallVector<Value> destinations;
-  for (auto [axes, type] : llvm::zip_equal(output.getAxes(), graph.getResultTypes())) {
+  for (auto [value, axes, type] : llvm::zip_equal(output.getValues(), output.getAxes(), graph.getResultTypes())) {
     SmallVector<OpFoldResult> sizes;
+    if (getPartial(value))
+      sizes.push_back(getNumPartials(builder));
     for (StringAttr axis : getNames(cast<ArrayAttr>(axes)))
       sizes.push_back(graph.getExtent(axis));
     destinations.push_back(tensor::EmptyOp::create(builder, loc, sizes, cast<RankedTensorType>(type).getElementType()));
@@ -105,7 +113,12 @@ LogicalResult KernelLowering::run() {
     return failure();
   }
   markPrefetches();
-  graph->replaceAllUsesWith(forall.getResults());
+  SmallVector<Value> results;
+  for (auto [value, result] : llvm::zip_equal(output.getValues(), forall.getResults())) {
+    AllToOneOp reduction = getPartial(value);
+    results.push_back(reduction ? combinePartial(reduction, result) : result);
+  }
+  graph->replaceAllUsesWith(results);
   graph.erase();
   ++counts.kernels;
   return success();
@@ -124,7 +137,9 @@ LogicalResult KernelLowering::emitBlock(Block *block, ValueRange destinations) {
   SmallVector<Tile> slices;
   SmallVector<bool> isClaim;
   for (auto [value, axes, destination] : llvm::zip_equal(output.getValues(), output.getAxes(), destinations)) {
-    slices.push_back(build.slice(0, graph.getLoc(), destination, getNames(cast<ArrayAttr>(axes)), 0));
+    SmallVector<StringAttr> names = getNames(cast<ArrayAttr>(axes));
+    slices.push_back(getPartial(value) ? slicePartial(value, names, destination)
+                                       : build.slice(0, graph.getLoc(), destination, names, 0));
     isClaim.push_back(mayClaim(value, slices.back(), destination) && claims.try_emplace(value, slices.back()).second);
     if (isClaim.back() && isStreamed(isClaim.size() - 1))
       streamed.insert(value);
@@ -139,7 +154,7 @@ LogicalResult KernelLowering::emitBlock(Block *block, ValueRange destinations) {
     SmallVector<StringAttr> axes = getNames(cast<ArrayAttr>(output.getAxes()[index]));
     if (build.isEmpty(axes, 0))
       continue;
-    TileBuilder::SliceOperands slice = build.getSliceOperands(axes, 0);
+    TileBuilder::SliceOperands slice = getResultSlice(value, axes);
     OpBuilder builder = OpBuilder::atBlockEnd(cast<scf::InParallelOp>(block->getTerminator()).getBody());
     tensor::ParallelInsertSliceOp::create(builder, output.getLoc(), tile.tensor, destinations[index], slice.offsets,
                                           slice.sizes, slice.strides);

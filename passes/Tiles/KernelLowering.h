@@ -35,6 +35,18 @@ private:
   /// Whether the result of the graph at `index` goes past the caches: it is larger than those of a core, nobody in the
   /// program reads it, and each row of its tiles consists of whole cache lines.
   bool isStreamed(unsigned index);
+  /// The blocks' results of a reduction along a dimension that the grid cuts have one more axis, in front: the block.
+  /// That dimension, or null.
+  StringAttr getSplitDim();
+  /// The reduction along it whose result is `output`, an operand of the graph's terminator; null if it is none.
+  spacemap::AllToOneOp getPartial(Value output);
+  /// How many partial results there are.
+  mlir::OpFoldResult getNumPartials(mlir::OpBuilder &builder);
+  TileBuilder::SliceOperands getResultSlice(Value value, llvm::ArrayRef<StringAttr> axes);
+  /// The block's part of `destination`.
+  Tile slicePartial(Value value, llvm::ArrayRef<StringAttr> axes, Value destination);
+  /// Combines the blocks' partial results of `reduction` along the first axis of `partial`.
+  Value combinePartial(spacemap::AllToOneOp reduction, Value partial);
   /// Marks the last of several passes over a tile of a large input: it fetches the next block's part.
   void markPrefetches();
   mlir::LogicalResult emitTemporal(spacemap::TemporalOp loop);

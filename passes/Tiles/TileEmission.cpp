@@ -377,7 +377,7 @@ LogicalResult KernelLowering::emitMap(Value root, ArrayRef<Value> inlined) {
   tiles[root] = results.front();
   done.insert(root);
   Operation *made = results.front().tensor.getDefiningOp();
-  if (streamed.contains(root) && outputs.size() == 1 && made)
+  if (streamed.contains(root) && made)
     made->setAttr("fusion.stream", build.at(level).getUnitAttr());
   if (results.front().isScratch)
     scratch.push_back({root, results.front()});

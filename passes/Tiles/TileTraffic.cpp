@@ -37,7 +37,8 @@ static bool isOnlyReturned(Value value) {
 bool KernelLowering::isStreamed(unsigned index) {
   auto type = cast<RankedTensorType>(graph->getResult(index).getType());
   Type element = type.getElementType();
-  if (!type.hasStaticShape() || type.getRank() == 0 || !(element.isF16() || element.isF32() || element.isF64()))
+  if (!pack || !type.hasStaticShape() || type.getRank() == 0 ||
+      !(element.isF16() || element.isF32() || element.isF64()))
     return false;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   if (type.getNumElements() * bytes < kLargeBytes || type.getShape().back() * bytes % kLineBytes != 0 ||
@@ -57,7 +58,7 @@ void KernelLowering::markPrefetches() {
   // Blocks follow each other along the last dimension of the grid.
   Value next = forall.getInductionVars().back();
   std::optional<int64_t> step = getConstantIntValue(forall.getMixedStep().back());
-  if (!step)
+  if (!step || !pack)
     return;
   struct Reader {
     linalg::GenericOp op;

@@ -23,6 +23,11 @@ llvm::DenseSet<mlir::Value> getInputLikeSpaces(spacemap::GraphOp graph);
 /// mapping runs from an intermediate space, and which every intermediate and output space has.
 llvm::SmallVector<mlir::StringAttr> getLegalSpatialDims(spacemap::GraphOp graph);
 
+/// The dimensions along which `graph` can be cut although it reduces along them: every such reduction is a result of the
+/// graph that nothing in it reads, so each block makes a partial result, and the partial results are combined afterwards.
+/// In all other respects the dimension is legal. The first one is that of the outermost axis in memory.
+llvm::SmallVector<mlir::StringAttr> getSplitDims(spacemap::GraphOp graph);
+
 /// Counts of the mappings of a graph by type, as the paper draws it: a map has a One-to-One edge from each operand that
 /// is no One-to-All mapping, unless it is the iteration space of a contraction.
 struct MappingCounts {

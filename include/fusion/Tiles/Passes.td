@@ -17,7 +17,8 @@ def SpaceMapToTiles : Pass<"spacemap-to-tiles"> {
 
     Maps are computed in the body of whatever consumes them, unless that repeats work that costs more than a load.
     Reductions accumulate straight into the states, which are corrected in place, so that bufferization needs no
-    copies inside the loops. The grid carries a device mapping (`#gpu.block`), which keeps it a loop when it has one
+    copies inside the loops. A reduction along a dimension of the grid leaves one partial result for each block, which
+    an operation behind the grid combines. The grid carries a device mapping (`#gpu.block`), which keeps it a loop when it has one
     block.
 
     Example:
@@ -53,7 +54,7 @@ def SpaceMapToTiles : Pass<"spacemap-to-tiles"> {
                            "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"pack", "pack", "bool", /*default=*/"true",
-           "Copy the right-hand tile of a contraction that is read from a matrix with long rows to contiguous scratch">
+           "For cores with caches: copy the right-hand operand of a contraction that is read from a matrix with long rows to contiguous memory, once if many blocks read it; mark what goes past the caches or is fetched early">
   ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels made">,
