@@ -118,6 +118,45 @@ def DistEliminateDeadStores : Pass<"dist-eliminate-dead-stores", "::mlir::Module
   ];
 }
 
+//===--- Communication --------------------------------------------------------------------------------------------===//
+
+def DistPlanCommunication : Pass<"dist-plan-communication", "::mlir::ModuleOp"> {
+  let summary = "Insert the exchanges and reductions that a dist program needs on several ranks";
+  let description = [{
+    Before a launch that reads a store through a partition for which some point may not have the current elements of its
+    box there is a `dist.exchange`, from where the current elements are to all such partitions of the launch; after
+    launches that reduce there is one `dist.all_reduce`, right before the first operation that needs the result. What
+    the host program reads is brought to the first rank, scalars to every rank.
+
+    Where current elements are is found by dataflow over blocks, `scf.for`, `scf.while` and `scf.if`, by comparing
+    partitions: in constant time in the number of points, and for any number of ranks. Exchanges of what a loop does not
+    change are done before it, and none is inserted if each point reads what it has written or got itself.
+
+    Example: of
+
+    ```mlir
+    #cut = #dist.tiled<[250] offset [0] extent [1000] by (d0) -> (d0)>
+    func.func @main(%x: tensor<1000xf64>) -> tensor<1000xf64> {
+      %X = dist.from_tensor %x : tensor<1000xf64> -> !dist.store<1000xf64>
+      %Y = dist.create : !dist.store<1000xf64>
+      dist.copy %X by #cut to %Y by #cut on [4] : !dist.store<1000xf64>, !dist.store<1000xf64>
+      %y = dist.to_tensor %Y : !dist.store<1000xf64> -> tensor<1000xf64>
+      return %y : tensor<1000xf64>
+    }
+    ```
+
+    the result is a scatter, `dist.exchange %X from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#cut on
+    [4]>]`, before the copy, and a gather of `%Y` after it.
+  }];
+  let dependentDialects = ["::fusion::dist::DistDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numExchanges", "exchanges", "Exchanges inserted where they are needed">,
+    Statistic<"numHoisted", "hoisted", "Exchanges inserted before a loop">,
+    Statistic<"numDropped", "dropped", "Reads that need no exchange">,
+    Statistic<"numReductions", "all-reduces", "Reductions over the ranks inserted">
+  ];
+}
+
 //===--- Execution ------------------------------------------------------------------------------------------------===//
 
 def DistLower : Pass<"dist-lower", "::mlir::ModuleOp"> {
