@@ -89,7 +89,8 @@ llvm::Expected<std::unique_ptr<JitModule>> JitModule::create(ModuleOp module, co
   main.addGenerator(std::move(*process));
   // Told here: the linker would only name the symbol, on stderr.
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function.isExternal() && !function.getName().starts_with("fusion_rt_") && !function.getName().starts_with("fusion_dist_") &&
+    if (function.isExternal() && !function.getName().starts_with("fusion_rt_") &&
+        !function.getName().starts_with("fusion_dist_") &&
         !llvm::sys::DynamicLibrary::SearchForAddressOfSymbol(function.getName().str())) {
       Location loc = function.getLoc();
       module.walk([&](LLVM::CallOp call) {

@@ -15,8 +15,7 @@ static double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-llvm::Expected<std::unique_ptr<JitModule>> compileForCpu(ModuleOp module, const CpuCompileOptions &options,
-                                                         CpuCompileTimes *times) {
+llvm::Error lowerForCpu(ModuleOp module, const CpuCompileOptions &options, CpuCompileTimes *times) {
   llvm::Expected<CpuTarget> target = getCpuTarget(options.code.target);
   if (!target)
     return target.takeError();
@@ -54,11 +53,21 @@ llvm::Expected<std::unique_ptr<JitModule>> compileForCpu(ModuleOp module, const 
   buildCpuCodegenPipeline(back, pipeline);
   if (failed(back.run(module)))
     return llvm::createStringError("the program could not be compiled");
-  auto result = JitModule::create(module, options.code);
   if (times) {
     times->scheduleSeconds = scheduled - start;
     times->codegenSeconds = now() - codegen;
   }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<JitModule>> compileForCpu(ModuleOp module, const CpuCompileOptions &options,
+                                                         CpuCompileTimes *times) {
+  if (llvm::Error error = lowerForCpu(module, options, times))
+    return std::move(error);
+  double start = now();
+  auto result = JitModule::create(module, options.code);
+  if (times)
+    times->codegenSeconds += now() - start;
   return result;
 }
 

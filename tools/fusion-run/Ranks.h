@@ -1,8 +1,8 @@
 //===- Ranks.h - fusion-run under a launcher ----------------------*- C++ -*-===//
 //
-// `mpirun -np N fusion-run program.mlir` runs a dist program on N ranks. The first one reads the arguments, compares and
-// writes the results; what it prints is what is printed. A problem that another rank has alone is printed at the next
-// point where the ranks agree on whether to go on.
+// `mpirun -np N fusion-run program.mlir` runs a dist program on N ranks. The first one reads the arguments, compares
+// and writes the results; what it prints is what is printed. A problem that another rank has alone is printed at the
+// next point where the ranks agree on whether to go on.
 //
 //===------------------------------------------------------------------------===//
 
@@ -32,14 +32,14 @@ public:
 
   bool isRoot() const { return rank == 0; }
   int getSize() const { return size; }
-  /// Threads for this rank if nobody asks for a number: the CPUs that the process may use, shared by the ranks that share
-  /// them.
+  /// Threads for this rank if nobody asks for a number: the CPUs that the process may use, shared by the ranks that
+  /// share them.
   unsigned getDefaultThreads() const;
 
   /// The largest status of all ranks, after problems were printed. Collective, as everything below.
   int agree(int status);
-  /// Gives the other ranks arrays of the types that the first one has; the content of small ones only, since stores take
-  /// theirs from the first rank.
+  /// Gives the other ranks arrays of the types that the first one has; the content of small ones only, since stores
+  /// take theirs from the first rank.
   llvm::Error share(std::vector<HostArray> &arrays);
   void waitForAll();
   RankTotals getTotals(uint64_t peakBytes);

@@ -97,7 +97,8 @@ static cl::opt<unsigned> &getThreadOption() {
   static cl::opt<unsigned> *option = [] {
     if (cl::Option *other = cl::getRegisteredOptions().lookup("threads"))
       other->removeArgument();
-    return new cl::opt<unsigned>("threads", cl::desc("Threads of a rank; 0 (the default) for FUSION_THREADS or all CPUs"),
+    return new cl::opt<unsigned>("threads",
+                                 cl::desc("Threads of a rank; 0 (the default) for FUSION_THREADS or all CPUs"),
                                  cl::init(0), cl::cat(category));
   }();
   return *option;
@@ -397,7 +398,8 @@ int Runner::finish(const std::vector<HostArray> &results) {
 
 int Runner::checkRanks() {
   if (ranks.getSize() > 1 && !summary.isDist)
-    return failAt(function.getLoc(), "'" + entry + "' has no operations of the dist dialect and runs on one rank only, " +
+    return failAt(function.getLoc(), "'" + entry +
+                                         "' has no operations of the dist dialect and runs on one rank only, " +
                                          llvm::Twine(ranks.getSize()) + " were started");
   for (const std::string &library : libraries) {
     std::string problem;

@@ -17,20 +17,33 @@ static cl::opt<Output> kind(
     cl::values(clEnumValN(Output::Ptx, "fusion-to-ptx", "PTX text of all kernels"),
                clEnumValN(Output::Cubin, "fusion-to-cubin", "machine code for one chip"),
                clEnumValN(Output::FatBinary, "fusion-to-fatbin", "machine code for several chips, and PTX of the last"),
-               clEnumValN(Output::Manifest, "fusion-to-manifest", "only the launch manifest")),
+               clEnumValN(Output::Manifest, "fusion-to-manifest", "only the launch manifest"),
+               clEnumValN(Output::Object, "fusion-to-object",
+                          "object file for the CPU, to be linked with -lFusionRuntime -lm"),
+               clEnumValN(Output::Shared, "fusion-to-shared", "the same as a shared library (calls the linker, cc)"),
+               clEnumValN(Output::Header, "fusion-to-header", "C header of the object's functions"),
+               clEnumValN(Output::LlvmIr, "fusion-to-llvmir", "optimised LLVM IR for the CPU"),
+               clEnumValN(Output::Assembly, "fusion-to-assembly", "assembly for the CPU")),
     cl::cat(category));
 static cl::list<std::string> chips("chip", cl::desc("Chips to compile for (default: sm_80)"), cl::CommaSeparated,
                                    cl::value_desc("sm_80,..."), cl::cat(category));
-static cl::opt<std::string>
-    manifestFile("manifest", cl::desc("File of the launch manifest; beside a binary it is <output>.json"),
-                 cl::cat(category));
+static cl::opt<std::string> manifestFile("manifest",
+                                         cl::desc("File of the launch manifest; beside a binary it is <output>.json"),
+                                         cl::cat(category));
+static cl::opt<std::string> cpu("cpu", cl::desc("Instruction set of an object: host, generic, avx2, avx512"),
+                                cl::init("host"), cl::cat(category));
+static cl::opt<bool> fuseTasks("fuse-tasks", cl::desc("Fuse the tasks of a dist program (the default)"), cl::init(true),
+                               cl::cat(category));
+static cl::opt<unsigned> planThreads("plan-threads",
+                                     cl::desc("Threads that an object is planned for; 0 for those of this machine"),
+                                     cl::init(0), cl::cat(category));
 static cl::opt<std::string> cudaPath("cuda-path", cl::desc("Folder of the CUDA toolkit"), cl::cat(category));
 static cl::opt<bool> report("report", cl::desc("Print registers, spills and occupancy of each kernel to stderr"),
                             cl::cat(category));
 
 mlir::FailureOr<TranslateOptions> parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Programs to GPU binaries\n");
+  cl::ParseCommandLineOptions(argc, argv, "Programs to binaries for GPUs and CPUs\n");
   auto fail = [](const Twine &message) {
     WithColor::error(errs(), "fusion-translate") << message << "\n";
     return mlir::failure();
@@ -42,6 +55,16 @@ mlir::FailureOr<TranslateOptions> parseOptions(int argc, char **argv) {
   options.cudaPath = cudaPath;
   options.kind = kind;
   options.report = report;
+  options.cpu = cpu;
+  options.fuseTasks = fuseTasks;
+  options.threads = planThreads;
+  if (isHostOutput(options.kind)) {
+    if (!chips.empty() || !options.manifest.empty() || report)
+      return fail("--chip, --manifest and --report need a GPU output");
+    if (options.kind == Output::Shared && options.output == "-")
+      return fail("--fusion-to-shared needs -o");
+    return options;
+  }
   if (chips.empty())
     chips.push_back("sm_80");
   for (StringRef name : chips) {

@@ -1,11 +1,12 @@
-//===- fusion-translate.cpp - Programs to GPU binaries --------------------===//
+//===- fusion-translate.cpp - Programs to binaries ------------------------===//
 //
-// Compiles a program by the pipeline `fusion-gpu` and writes its kernels as PTX, cubin or fat binary, with the launch
-// manifest beside it. A module that has been through the pipeline already is translated as it is. Nothing is written
-// unless all of it worked.
+// For CPUs see Host.h. For GPUs: compiles a program by the pipeline `fusion-gpu` and writes its kernels as PTX, cubin
+// or fat binary, with the launch manifest beside it. A module that has been through the pipeline already is translated
+// as it is. Nothing is written unless all of it worked.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Host.h"
 #include "Manifest.h"
 #include "Options.h"
 
@@ -154,6 +155,14 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> program = parseSourceFile<ModuleOp>(sources, &context);
   if (!program)
     return EXIT_FAILURE;
+  if (isHostOutput(options->kind)) {
+    if (llvm::Error error = translateForHost(*options, *program)) {
+      if (std::string text = llvm::toString(std::move(error)); !text.empty())
+        llvm::WithColor::error(llvm::errs(), "fusion-translate") << text << "\n";
+      return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+  }
   Translation translation(*options, *program);
   llvm::Error error = translation.run();
   if (!error)

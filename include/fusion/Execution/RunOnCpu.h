@@ -31,8 +31,11 @@ struct CpuCompileTimes {
   double codegenSeconds = 0;
 };
 
-/// Compiles a linalg-on-tensors module, or a dist program, in place (it is in the LLVM dialect afterwards). Diagnostics go to the context's
-/// handlers, the error says which stage failed. The result refers to the module's context.
+/// Takes a linalg-on-tensors module, or a dist program, to the LLVM dialect in place: what Jit.h compiles or writes.
+/// Diagnostics go to the context's handlers, the error says which stage failed.
+llvm::Error lowerForCpu(mlir::ModuleOp module, const CpuCompileOptions &options, CpuCompileTimes *times = nullptr);
+
+/// The same, and compiles it. The result refers to the module's context.
 llvm::Expected<std::unique_ptr<JitModule>> compileForCpu(mlir::ModuleOp module, const CpuCompileOptions &options,
                                                          CpuCompileTimes *times = nullptr);
 
