@@ -84,6 +84,9 @@ void fusion::runtime::dist::broadcastScalar(FusionDistContext *context, Store &s
     fusion_mpi_broadcast(store.window.data, store.elementBytes, 0);
 }
 
+/// The stores that were made with the context, behind it.
+static Store *getInlineStores(FusionDistContext *context) { return reinterpret_cast<Store *>(context + 1); }
+
 extern "C" {
 
 FusionDistContext *fusion_dist_begin(int64_t stores, int64_t slots) {
@@ -95,7 +98,7 @@ FusionDistContext *fusion_dist_begin(int64_t stores, int64_t slots) {
   context->ranks = fusion_mpi_size();
   context->numStores = stores;
   context->numSlots = slots;
-  context->stores = reinterpret_cast<Store *>(memory + sizeof(FusionDistContext));
+  context->stores = getInlineStores(context);
   context->slots = reinterpret_cast<void **>(context->stores + stores);
   return context;
 }
@@ -109,7 +112,28 @@ void fusion_dist_end(FusionDistContext *context) {
       fusion_rt_free(partial->data);
   for (int64_t i = 0; i < context->numSlots; ++i)
     fusion_rt_free(context->slots[i]);
+  if (context->stores != getInlineStores(context))
+    fusion_rt_free(context->stores);
   fusion_rt_free(context);
+}
+
+void fusion_dist_reserve(FusionDistContext *context, int64_t stores, int64_t slots) {
+  if (stores <= context->numStores && slots <= context->numSlots)
+    return;
+  stores = std::max(stores, context->numStores);
+  slots = std::max(slots, context->numSlots);
+  int64_t bytes = stores * sizeof(Store) + slots * sizeof(void *);
+  auto *newStores = reinterpret_cast<Store *>(allocate<char>(bytes));
+  std::memset(static_cast<void *>(newStores), 0, size_t(bytes));
+  auto **newSlots = reinterpret_cast<void **>(newStores + stores);
+  std::memcpy(static_cast<void *>(newStores), context->stores, size_t(context->numStores) * sizeof(Store));
+  std::memcpy(newSlots, context->slots, size_t(context->numSlots) * sizeof(void *));
+  if (context->stores != getInlineStores(context))
+    fusion_rt_free(context->stores);
+  context->stores = newStores;
+  context->slots = newSlots;
+  context->numStores = stores;
+  context->numSlots = slots;
 }
 
 void fusion_dist_create(FusionDistContext *context, const int64_t *words, void *memory) {

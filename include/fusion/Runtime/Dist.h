@@ -82,6 +82,9 @@ typedef struct FusionDistContext FusionDistContext;
 FUSION_RT_EXPORT FusionDistContext *fusion_dist_begin(int64_t stores, int64_t slots);
 FUSION_RT_EXPORT void fusion_dist_end(FusionDistContext *context);
 
+/* Room for at least that many stores and slots; what is there stays. For hosts that do not know how many there will be. */
+FUSION_RT_EXPORT void fusion_dist_reserve(FusionDistContext *context, int64_t stores, int64_t slots);
+
 /* words: slot, store, type, n, shape[n], count, then the placements that the function touches the store with. `memory`
    is null or has room for the whole store: a rank whose window is the whole store puts it there. */
 FUSION_RT_EXPORT void fusion_dist_create(FusionDistContext *context, const int64_t *words, void *memory);
