@@ -36,6 +36,7 @@ LogicalResult KernelOps::collect(scf::ForallOp forall) {
       return WalkResult::interrupt();
     computing.shape = *shape;
     computing.bodyCost = std::max<int64_t>(1, llvm::range_size(linalgOp.getBlock()->without_terminator()));
+    computing.contraction = matchContraction(linalgOp);
     auto addAccess = [&](OpOperand &operand, Value tile, bool isResult) {
       ComputingOp::Access access;
       access.tile = tile;
@@ -50,7 +51,7 @@ LogicalResult KernelOps::collect(scf::ForallOp forall) {
       computing.accesses.push_back(access);
     };
     for (OpOperand &operand : linalgOp->getOpOperands())
-      if (isa<RankedTensorType>(operand.get().getType()) && linalgOp.payloadUsesValueFromOperand(&operand))
+      if (!computing.contraction && isa<RankedTensorType>(operand.get().getType()) && linalgOp.payloadUsesValueFromOperand(&operand))
         addAccess(operand, operand.get(), /*isResult=*/false);
     for (OpOperand &init : linalgOp.getDpsInitsMutable())
       addAccess(init, linalgOp.getTiedOpResult(&init), /*isResult=*/true);
@@ -137,8 +138,65 @@ int64_t getPoints(ArrayRef<int64_t> shape) {
   return points;
 }
 
+/// Whether a row of the result of `op` is needed as a whole: by a reduction along it, or by another contraction.
+bool isRowNeeded(const KernelOps &kernel, const ComputingOp &op) {
+  if (llvm::count_if(kernel.ops, [](const ComputingOp &other) { return other.contraction.has_value(); }) > 1)
+    return true;
+  return llvm::any_of(kernel.ops, [&](const ComputingOp &other) {
+    return !other.contraction && other.op.getNumReductionLoops() > 0 &&
+           getPoints(other.shape) >= op.shape[op.contraction->rowDim] * op.shape[op.contraction->columnDim];
+  });
+}
+
+/// How a contraction's result is spread by a grid of warps.
+Layout getResultLayout(const ComputingOp &op, int64_t warpRows, int64_t warpColumns, const GpuChip &chip) {
+  const Contraction &contraction = *op.contraction;
+  int64_t rows = op.shape[contraction.rowDim], columns = op.shape[contraction.columnDim];
+  Layout result;
+  if (contraction.hasMatrixInstruction(chip)) {
+    // Pairs of column tiles: one load of matrices, and half an operand of the next contraction.
+    result = getMmaAccumulator(rows, llvm::alignTo(columns, 16 * warpColumns), warpRows, warpColumns);
+  } else {
+    int64_t bytes = llvm::divideCeil(contraction.factorType.getIntOrFloatBitWidth(), 8);
+    result = getBlockedLayout({rows, columns}, {1, 0}, columns % 4 == 0 ? std::max<int64_t>(16 / bytes, 1) : 1,
+                              warpRows * warpColumns, /*warpsFirst=*/false);
+  }
+  return result.expand(3, {contraction.rowDim, contraction.columnDim}, op.shape);
+}
+
+/// The accumulators decide. One contraction alone gets a grid of warps that is about square; where rows are needed as
+/// a whole, each stays in one warp.
+std::optional<LayoutPlan> planContractions(const KernelOps &kernel, const GpuChip &chip) {
+  const ComputingOp *largest = nullptr;
+  for (const ComputingOp &op : kernel.ops)
+    if (op.contraction && (!largest || getPoints(op.shape) > getPoints(largest->shape)))
+      largest = &op;
+  if (!largest)
+    return std::nullopt;
+  int64_t rows = largest->shape[largest->contraction->rowDim], columns = largest->shape[largest->contraction->columnDim];
+  // A warp has 128 accumulators in each lane at most, and 32 x 32 elements at least; a multiprocessor has four
+  // schedulers.
+  constexpr int64_t mostElements = 32 * 128, leastElements = 32 * 32;
+  int64_t numWarps = 1;
+  while (numWarps < 8 && rows * columns > numWarps * (numWarps < 4 ? leastElements : mostElements))
+    numWarps *= 2;
+  int64_t warpRows = 1, warpColumns = 1;
+  if (isRowNeeded(kernel, *largest)) {
+    while (2 * warpRows <= 8 && 2 * warpRows * 16 <= rows && (warpRows < 4 || warpRows * 64 <= rows))
+      warpRows *= 2;
+  } else {
+    while (warpRows * warpColumns < numWarps)
+      (rows * warpColumns >= columns * warpRows ? warpRows : warpColumns) *= 2;
+  }
+  SmallVector<std::pair<Operation *, Layout>, 1> anchors;
+  for (const ComputingOp &op : kernel.ops)
+    if (op.contraction)
+      anchors.emplace_back(op.op, getResultLayout(op, warpRows, warpColumns, chip));
+  return makePlan(kernel, warpRows * warpColumns, anchors);
+}
+
 /// The best of all ways to spread the largest operation for access to one of its tiles.
-LayoutPlan findPlan(const KernelOps &kernel) {
+LayoutPlan findPlan(const KernelOps &kernel, const GpuChip &chip) {
   const ComputingOp *largest = &kernel.ops.front();
   for (const ComputingOp &op : kernel.ops)
     if (getPoints(op.shape) > getPoints(largest->shape))
@@ -151,6 +209,8 @@ LayoutPlan findPlan(const KernelOps &kernel) {
         if (!llvm::is_contained(accesses, std::pair(dim, vector)))
           accesses.emplace_back(dim, vector);
     }
+  if (std::optional<LayoutPlan> plan = planContractions(kernel, chip))
+    return *plan;
   std::optional<LayoutPlan> best;
   for (auto [contiguous, vector] : accesses)
     for (int64_t numWarps : {1, 2, 4, 8, 16})
@@ -184,7 +244,7 @@ struct AssignLayouts : impl::GPUAssignLayoutsBase<AssignLayouts> {
         forall->setAttr(warpsAttr, builder.getI64IntegerAttr(4));
         return WalkResult::advance();
       }
-      LayoutPlan plan = findPlan(kernel);
+      LayoutPlan plan = findPlan(kernel, *target);
       forall->setAttr(warpsAttr, builder.getI64IntegerAttr(plan.numWarps));
       for (auto &[op, layout] : plan.layouts)
         op->setAttr(layoutAttr, builder.getStringAttr(layout.print()));

@@ -28,6 +28,23 @@ public:
 
   LogicalResult run(scf::ForallOp forall) {
     createModule();
+    // Fewer buffers ahead where shared memory does not suffice for more.
+    int64_t needed = 0;
+    for (int64_t stages : {3, 2, 1}) {
+      FailureOr<int64_t> shared = emit(forall, stages);
+      if (failed(shared))
+        return failure();
+      if (*shared <= chip.sharedPerBlock)
+        return success();
+      needed = *shared;
+    }
+    return forall.emitOpError() << "needs " << needed << " bytes of shared memory for a block, " << chip.name << " has "
+                                << chip.sharedPerBlock;
+  }
+
+private:
+  /// Emits the kernel, and its launch if it fits; returns the bytes of shared memory that it needs.
+  FailureOr<int64_t> emit(scf::ForallOp forall, int64_t stages) {
     builder.setInsertionPointToEnd(&module.getBodyRegion().front());
     auto name = forall->getAttrOfType<StringAttr>(kernelAttr);
     auto voidType = LLVM::LLVMVoidType::get(builder.getContext());
@@ -36,15 +53,19 @@ public:
     // Symbols of a module are unique: the table renames.
     symbols->insert(function);
     function.addEntryBlock(builder);
-    ThreadProgram threads(forall, function, chip);
+    ThreadProgram threads(forall, function, chip, stages);
     if (failed(threads.run()))
       return failure();
+    int64_t shared = threads.getSharedBytes();
+    if (shared > chip.sharedPerBlock) {
+      symbols->erase(function);
+      return shared;
+    }
     finishFunction(function, forall, threads);
     emitLaunch(forall, function, threads);
-    return success();
+    return shared;
   }
 
-private:
   void createModule() {
     if (module)
       return;

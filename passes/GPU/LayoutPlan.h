@@ -3,7 +3,7 @@
 #ifndef FUSION_PASSES_GPU_LAYOUTPLAN_H
 #define FUSION_PASSES_GPU_LAYOUTPLAN_H
 
-#include "BlockProgram.h"
+#include "Contraction.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
@@ -16,6 +16,8 @@ struct ComputingOp {
   llvm::SmallVector<int64_t> shape;
   /// Operations in its body that are instructions.
   int64_t bodyCost = 1;
+  /// Its operands come through shared memory, in forms of their own.
+  std::optional<Contraction> contraction;
   struct Access {
     mlir::Value tile;
     llvm::SmallVector<unsigned> dims;

@@ -164,6 +164,8 @@ LogicalResult ThreadProgram::emitLinalg(linalg::LinalgOp op) {
   const Layout &layout = *assigned;
   if (layout.getNumWarps() != numWarps)
     return op->emitOpError() << "has a layout of " << layout.getNumWarps() << " warps in a kernel of " << numWarps;
+  if (std::optional<Contraction> contraction = matchContraction(op))
+    return emitContraction(op, *contraction, layout);
   FailureOr<SmallVector<ResultPlan>> plans = planResults(op);
   if (failed(plans))
     return failure();

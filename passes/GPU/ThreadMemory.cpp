@@ -148,13 +148,8 @@ Fragment ThreadProgram::load(const GlobalTile &tile, const Layout &layout, Array
   return fragment;
 }
 
-void ThreadProgram::store(const Fragment &fragment, const GlobalTile &tile, ArrayRef<OpFoldResult> extents) {
-  const Layout &layout = fragment.layout;
-  int64_t vector = 1;
-  if (tile.contiguous >= 0)
-    vector = std::min(tile.vector, layout.getVectorLength(tile.contiguous));
-  auto dims = llvm::to_vector(llvm::seq<unsigned>(0, layout.getRank()));
-  // Of the threads that hold the same elements the first one stores.
+/// Whether this thread is the first of those that hold the same elements; null where no others do.
+Value ThreadProgram::getOwner(const Layout &layout) {
   int64_t lanes = 0, warps = 0;
   for (auto [i, bit] : llvm::enumerate(layout.getLaneBits()))
     lanes |= bit.isBroadcast() ? int64_t(1) << i : 0;
@@ -166,8 +161,18 @@ void ThreadProgram::store(const Fragment &fragment, const GlobalTile &tile, Arra
       continue;
     Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                           arith::AndIOp::create(builder, loc, number, getI32(bits)), getI32(0));
-    isOwner = isOwner ? arith::AndIOp::create(builder, loc, isOwner, isFirst) : isFirst;
+    isOwner = isOwner ? arith::AndIOp::create(builder, loc, isOwner, isFirst).getResult() : isFirst;
   }
+  return isOwner;
+}
+
+void ThreadProgram::store(const Fragment &fragment, const GlobalTile &tile, ArrayRef<OpFoldResult> extents) {
+  const Layout &layout = fragment.layout;
+  int64_t vector = 1;
+  if (tile.contiguous >= 0)
+    vector = std::min(tile.vector, layout.getVectorLength(tile.contiguous));
+  auto dims = llvm::to_vector(llvm::seq<unsigned>(0, layout.getRank()));
+  Value isOwner = getOwner(layout);
   for (int64_t number = 0; number < layout.getNumRegisters(); number += vector) {
     bool isNever = false;
     Value mask = getMask(layout, number, extents, dims, isNever);

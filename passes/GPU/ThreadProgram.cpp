@@ -12,8 +12,9 @@ using namespace mlir;
 
 namespace fusion {
 
-ThreadProgram::ThreadProgram(scf::ForallOp forall, LLVM::LLVMFuncOp function, const GpuChip &chip)
-    : forall(forall), function(function), chip(chip), builder(forall.getContext()), loc(forall.getLoc()) {
+ThreadProgram::ThreadProgram(scf::ForallOp forall, LLVM::LLVMFuncOp function, const GpuChip &chip, int64_t maxStages)
+    : forall(forall), function(function), chip(chip), builder(forall.getContext()), loc(forall.getLoc()),
+      maxStages(maxStages) {
   if (auto warps = forall->getAttrOfType<IntegerAttr>(warpsAttr))
     numWarps = warps.getInt();
 }
@@ -175,9 +176,16 @@ LogicalResult ThreadProgram::emitLoop(scf::ForOp loop) {
   }
   Value lower = getScalar(loop.getLowerBound()), upper = getScalar(loop.getUpperBound()),
         step = getScalar(loop.getStep());
+  FailureOr<CopyPipeline> pipeline = prepareLoop(loop);
+  if (failed(pipeline) || failed(emitFirstCopies(loop, *pipeline, lower, upper, step)))
+    return failure();
+  bool copiesAhead = pipeline->stages > 0;
+  if (copiesAhead)
+    inits.append({getI32(0), getI32(pipeline->stages - 1)});
   auto newLoop = scf::ForOp::create(builder, loc, lower, upper, step, inits);
   auto savedTiles = tiles;
   auto savedExtents = extentsOf;
+  auto savedStaged = staged;
   auto bind = [&](ValueRange states, ValueRange registers) {
     unsigned next = 0;
     for (auto [state, init, layout] : llvm::zip(states, loop.getInitArgs(), layouts)) {
@@ -201,6 +209,13 @@ LogicalResult ThreadProgram::emitLoop(scf::ForOp loop) {
     scalars.map(loop.getInductionVar(), newLoop.getInductionVar());
     bind(loop.getRegionIterArgs(), newLoop.getRegionIterArgs());
     ++loopDepth;
+    Value readSlot, writeSlot;
+    if (copiesAhead) {
+      readSlot = newLoop.getRegionIterArgs().drop_back(1).back();
+      writeSlot = newLoop.getRegionIterArgs().back();
+      if (failed(emitNextCopies(loop, *pipeline, newLoop.getInductionVar(), upper, step, readSlot, writeSlot)))
+        return failure();
+    }
     if (failed(emitBody(*loop.getBody())))
       return failure();
     SmallVector<Value> next;
@@ -215,12 +230,15 @@ LogicalResult ThreadProgram::emitLoop(scf::ForOp loop) {
       next.append(fragment->values);
     }
     --loopDepth;
+    if (copiesAhead)
+      next.append({readSlot, writeSlot});
     if (!inits.empty())
       scf::YieldOp::create(builder, loc, next);
   }
   // What was made inside is not known outside.
   tiles = std::move(savedTiles);
   extentsOf = std::move(savedExtents);
+  staged = std::move(savedStaged);
   bind(loop.getResults(), newLoop.getResults());
   return success();
 }

@@ -10,11 +10,16 @@
 #define FUSION_PASSES_GPU_THREADPROGRAM_H
 
 #include "BlockProgram.h"
+#include "Contraction.h"
+#include "fusion/Layout/Swizzle.h"
 #include "fusion/Target/GpuChip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
 
 namespace fusion {
 
@@ -57,10 +62,37 @@ struct TileState {
   llvm::SmallVector<Fragment, 1> fragments;
 };
 
+/// An operand of a contraction in shared memory.
+struct SharedOperand {
+  mlir::Value pointer;
+  SharedTile tile;
+  mlir::Type type;
+  /// Whether dimension 0 of the tile is the depth, and whether the depth is along the rows of shared memory.
+  bool isDepthFirst = false, isDepthContiguous = true;
+  /// Whether asynchronous copies can bring it.
+  bool isAsync = false;
+
+  bool hasFormOf(const SharedOperand &other) const {
+    return type == other.type && isDepthFirst == other.isDepthFirst && isDepthContiguous == other.isDepthContiguous &&
+           tile.rows == other.tile.rows && tile.rowBytes == other.tile.rowBytes && tile.pitch == other.tile.pitch &&
+           tile.phases == other.tile.phases;
+  }
+};
+
+/// Operands that asynchronous copies bring some trips of a loop ahead.
+struct CopyPipeline {
+  int64_t stages = 0;
+  /// Pointers are those of the first stage.
+  llvm::SmallVector<std::pair<mlir::Value, SharedOperand>, 2> operands;
+  /// What of the loop's body says where the operands are, in its order.
+  llvm::SetVector<mlir::Operation *> places;
+};
+
 class ThreadProgram {
 public:
-  /// Emits into `function`, which has an empty entry block and no arguments yet.
-  ThreadProgram(mlir::scf::ForallOp forall, mlir::LLVM::LLVMFuncOp function, const GpuChip &chip);
+  /// Emits into `function`, which has an empty entry block and no arguments yet. `maxStages` bounds the buffers of each
+  /// operand that is copied ahead.
+  ThreadProgram(mlir::scf::ForallOp forall, mlir::LLVM::LLVMFuncOp function, const GpuChip &chip, int64_t maxStages);
 
   /// Emits everything; errors are reported at the operation in question.
   mlir::LogicalResult run();
@@ -124,7 +156,50 @@ private:
   mlir::Value combine(mlir::Operation *combiner, mlir::Value left, mlir::Value right);
   mlir::Value shuffle(mlir::Value value, int64_t laneMask);
 
+  // ThreadContraction.cpp.
+  mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op, const Contraction &contraction, const Layout &layout);
+  mlir::LogicalResult emitMatrixProducts(mlir::linalg::LinalgOp op, const Contraction &contraction, Fragment &result);
+  mlir::LogicalResult emitScalarProducts(mlir::linalg::LinalgOp op, const Contraction &contraction, Fragment &result);
+  std::optional<llvm::SmallVector<mlir::Value>> getRegisterOperand(mlir::linalg::LinalgOp op,
+                                                                   const Contraction &contraction,
+                                                                   const Layout &accumulator, int64_t depth);
+  llvm::SmallVector<mlir::Value> loadOperandA(const SharedOperand &a, const Layout &accumulator, int64_t depth);
+  llvm::SmallVector<mlir::Value> loadOperandB(const SharedOperand &b, const Layout &accumulator, int64_t depth);
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value address, unsigned count, bool isTransposed);
+  void multiplyMatrices(mlir::Type type, llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b,
+                        llvm::MutableArrayRef<mlir::Value> c);
+  llvm::SmallVector<mlir::Value> pack(llvm::ArrayRef<mlir::Value> elements);
+  mlir::Value convertElement(mlir::Value element, mlir::Type type);
+  mlir::Value getWarpPart(const Layout &layout, unsigned dim);
+
+  // ThreadStaging.cpp.
+  SharedOperand planSharedOperand(mlir::linalg::LinalgOp op, const Contraction &contraction, bool isA, int64_t across,
+                                  int64_t depth);
+  mlir::FailureOr<SharedOperand> getSharedOperand(mlir::linalg::LinalgOp op, const Contraction &contraction, bool isA,
+                                                  int64_t across, int64_t depth);
+  mlir::LogicalResult emitAsyncCopy(mlir::Value tile, const SharedOperand &operand);
+  mlir::LogicalResult emitCopyThroughRegisters(mlir::Value tile, const SharedOperand &operand);
+  Layout getCopyLayout(const SharedOperand &operand, int64_t vector);
+  OpFoldResults getSharedExtents(const SharedOperand &operand);
+  mlir::Value getSharedAddress(const SharedOperand &operand, mlir::Value row, int64_t rowConstant, mlir::Value column,
+                               int64_t columnConstant);
+  mlir::Value getSharedAddress(const SharedOperand &operand, const Layout &layout, int64_t number);
+
+  // ThreadPipeline.cpp.
+  mlir::FailureOr<CopyPipeline> prepareLoop(mlir::scf::ForOp loop);
+  mlir::LogicalResult prepareOperand(mlir::scf::ForOp loop, mlir::linalg::LinalgOp op, const Contraction &contraction,
+                                     bool isA, CopyPipeline &pipeline);
+  mlir::LogicalResult emitCopiesAhead(mlir::scf::ForOp loop, const CopyPipeline &pipeline, mlir::Value position,
+                                      mlir::Value upper, mlir::Value slot);
+  mlir::LogicalResult emitFirstCopies(mlir::scf::ForOp loop, const CopyPipeline &pipeline, mlir::Value lower,
+                                      mlir::Value upper, mlir::Value step);
+  mlir::LogicalResult emitNextCopies(mlir::scf::ForOp loop, const CopyPipeline &pipeline, mlir::Value position,
+                                     mlir::Value upper, mlir::Value step, mlir::Value &readSlot,
+                                     mlir::Value &writeSlot);
+  SharedOperand getStage(const SharedOperand &operand, mlir::Value slot);
+
   // Small pieces.
+  mlir::Value getOwner(const Layout &layout);
   mlir::Value getThreadPart(const Layout &layout, unsigned dim);
   mlir::Value gatherBits(mlir::Value number, llvm::ArrayRef<unsigned> bits);
   mlir::Value getConstant(int64_t value, mlir::Type type);
@@ -139,6 +214,7 @@ private:
   const GpuChip &chip;
   mlir::OpBuilder builder;
   mlir::Location loc;
+  int64_t maxStages;
   int64_t numWarps = 1;
   int64_t sharedBytes = 0;
   unsigned loopDepth = 0;
@@ -148,6 +224,9 @@ private:
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, TileState> tiles;
   llvm::DenseMap<mlir::Value, OpFoldResults> extentsOf;
+  llvm::DenseMap<mlir::Value, SharedOperand> staged;
+  /// Operands a of matrix instructions that stay in registers for a loop, by tile and layout of the accumulator.
+  std::map<std::pair<const void *, std::string>, llvm::SmallVector<mlir::Value>> operandsA;
 };
 
 } // namespace fusion
