@@ -63,11 +63,12 @@ LogicalResult fusion::dist::detail::verifyAccesses(Operation *op) {
         if (!accesses[source].privilege.reads())
           return emitError() << "the image refers to argument " << source << ", which is not read";
       }
-    bool scalarOfItsOwn = launch.isReplicated() && type.getRank() == 0;
+    // A point that read what another one writes would not be on its own.
+    bool scalarOfItsOwn =
+        launch.isReplicated() && type.getRank() == 0 && access.privilege.getKind() == PrivilegeKind::Write;
     if (access.privilege.writes() && !access.partition.isDisjoint(domain) && !scalarOfItsOwn)
       return emitError() << "the partition is written, but gives different points of the domain the same elements";
-    if (access.privilege.reduces() &&
-        !fusion::spacemap::isLegal(access.privilege.getReducer(), type.getElementType()))
+    if (access.privilege.reduces() && !fusion::spacemap::isLegal(access.privilege.getReducer(), type.getElementType()))
       return emitError() << "elements of type " << type.getElementType() << " cannot be reduced with '"
                          << fusion::spacemap::stringifyReducer(access.privilege.getReducer()) << "'";
   }
@@ -253,8 +254,8 @@ static bool haveSameBoxes(PartitionInterface a, ArrayRef<int64_t> shapeA, Partit
     return tiledA.getTile() == tiledB.getTile() && tiledA.getExtent() == tiledB.getExtent() &&
            tiledA.getProjection() == tiledB.getProjection();
   auto isWhole = [](TiledAttr tiled) {
-    return tiled.getProjection().isConstant() && llvm::all_of(tiled.getProjection().getConstantResults(),
-                                                              [](int64_t color) { return color == 0; });
+    return tiled.getProjection().isConstant() &&
+           llvm::all_of(tiled.getProjection().getConstantResults(), [](int64_t color) { return color == 0; });
   };
   auto getSingleBox = [&](PartitionInterface partition, TiledAttr tiled,
                           ArrayRef<int64_t> shape) -> std::optional<SmallVector<int64_t>> {

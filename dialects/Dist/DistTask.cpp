@@ -9,9 +9,7 @@
 using namespace mlir;
 using namespace fusion::dist;
 
-PrivilegeAttr TaskOp::getPrivilege(unsigned argument) {
-  return dyn_cast<PrivilegeAttr>(getPrivileges()[argument]);
-}
+PrivilegeAttr TaskOp::getPrivilege(unsigned argument) { return dyn_cast<PrivilegeAttr>(getPrivileges()[argument]); }
 
 RankedTensorType TaskOp::getArgumentType(unsigned argument) {
   auto type = dyn_cast<TypeAttr>(getArgumentTypes()[argument]);
@@ -50,8 +48,10 @@ static bool overwrites(OpOperand &use) {
   Operation *user = use.getOwner();
   if (isa<tensor::DimOp>(user))
     return true;
+  // What an indexing map leaves out would keep its old elements.
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(user))
-    return linalgOp.isDpsInit(&use) && !linalgOp.payloadUsesValueFromOperand(&use);
+    return linalgOp.isDpsInit(&use) && !linalgOp.payloadUsesValueFromOperand(&use) &&
+           linalgOp.getMatchingIndexingMap(&use).isProjectedPermutation();
   // As a destination that is given to another operation, the cast is looked through.
   if (isa<tensor::CastOp>(user))
     return llvm::all_of(user->getUses(), [](OpOperand &inner) { return overwrites(inner); });
@@ -99,8 +99,8 @@ LogicalResult TaskOp::verifyRegions() {
                                        << written.size() << " arguments";
   for (auto [index, value] : llvm::zip(written, yield.getValues()))
     if (value.getType() != getArgumentType(index))
-      return yield.emitOpError("gives a ") << value.getType() << " for argument " << index << ", which is a "
-                                           << getArgumentType(index);
+      return yield.emitOpError("gives a ")
+             << value.getType() << " for argument " << index << ", which is a " << getArgumentType(index);
   return success();
 }
 

@@ -74,10 +74,21 @@ LogicalResult TiledAttr::verifyFor(ArrayRef<int64_t> shape, ArrayRef<int64_t> do
   if (getProjection().getNumDims() != domain.size())
     return emitError() << "the projection takes points of rank " << getProjection().getNumDims()
                        << ", but the launch domain has rank " << domain.size();
-  for (auto [dim, size] : llvm::enumerate(shape))
+  for (auto [dim, size] : llvm::enumerate(shape)) {
     if (getOffset()[dim] > size || getExtent()[dim] > size - getOffset()[dim])
       return emitError() << "the partition leaves the store: along dimension " << dim << " it takes elements from "
                          << getOffset()[dim] << " on, " << getExtent()[dim] << " of them, and the store has " << size;
+    // Where the tile of the last point ends, if it is not cut off.
+    AffineExpr color = getProjection().getResult(dim);
+    int64_t end = 0;
+    if (auto domainDim = dyn_cast<AffineDimExpr>(color))
+      end = domain[domainDim.getPosition()];
+    else if (auto constant = dyn_cast<AffineConstantExpr>(color))
+      end = constant.getValue();
+    if (llvm::AddOverflow<int64_t>(end, 1, end) || llvm::MulOverflow(end, getTile()[dim], end) ||
+        llvm::AddOverflow(end, getOffset()[dim], end))
+      return emitError() << "the coordinates of the tiles along dimension " << dim << " do not fit into 64 bits";
+  }
   return success();
 }
 
