@@ -7,7 +7,7 @@
 // CONFLICT-SAME: "shared_load_bytes": 4096, "shared_store_bytes": 4096, "shared_wavefronts": 1056, "bank_conflicts": 992
 // PADDED-SAME: "shared_load_bytes": 4096, "shared_store_bytes": 4096, "shared_wavefronts": 64, "bank_conflicts": 0
 // CHECK-SAME: "barriers": 1
-// CHECK-SAME: "loops": [{"loop": 1, "parent": 0, "depth": 1, "function": "column", "location": "{{.*}}banks.mlir:{{[0-9]+:[0-9]+}}", "thread_trips": 1056, "counters": {"load_bytes": 0
+// CHECK-SAME: "loops": [{"loop": 1, "parent": 0, "depth": 1, "function": "column", "location": "{{[^"]*}}banks.mlir:{{[0-9]+:[0-9]+}}", "thread_trips": 1056, "counters": {"load_bytes": 0
 // CHECK-SAME: "shared_load_bytes": 0, "shared_store_bytes": 4096, "shared_wavefronts": 32, "bank_conflicts": 0
 // CHECK-SAME: {"loop": 2, "parent": 0
 // CONFLICT-SAME: "shared_load_bytes": 4096, "shared_store_bytes": 0, "shared_wavefronts": 1024, "bank_conflicts": 992

@@ -22,7 +22,7 @@
 // NAMED: error: deadlock: 'llvm.nvvm.barrier.cta.sync.aligned.count': thread (0, 0, 0) of block (0, 0, 0) waits for ever; 32 threads are at llvm.nvvm.barrier.cta.sync.aligned.count {{.*}}; 64 have ended
 // OWN: error: mismatched lanes: 'llvm.nvvm.shfl.sync.bfly.i32': thread (16, 0, 0) of block (0, 0, 0) has the mask 0x0000ffff without its own lane
 // OTHER: error: mismatched lanes: 'llvm.nvvm.vote.ballot.sync': thread {{.*}} has the mask 0x{{.*}}, lane {{.*}} has 0x
-// ENDED: error: mismatched lanes: {{.*}} has the mask 0xffffffff, but of these lanes 0x{{.*}} have ended
+// ENDED: error: mismatched lanes: 'llvm.nvvm.shfl.sync.bfly.i32': thread {{.*}} waits for lane 16 of its warp, which has ended
 // SOURCE: error: mismatched lanes: 'llvm.nvvm.shfl.sync.idx.i32': thread (0, 0, 0) of block (0, 0, 0) takes its value from lane 20, which does not take part
 // DIVERGED: error: mismatched lanes: 'llvm.nvvm.shfl.sync.bfly.i32': thread (16, 0, 0) of block (0, 0, 0) waits for lane 0, which waits at llvm.nvvm.vote.ballot.sync {{.*}} for it: the lanes have diverged
 // PARTIAL: error: mismatched lanes: {{.*}} has the mask 0xffff0000
