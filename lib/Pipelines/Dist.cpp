@@ -33,6 +33,7 @@ void buildTasksPipeline(OpPassManager &pm, const TasksPipelineOptions &options) 
     pm.addPass(createDistEliminateDeadStores());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createDistPlanCommunication());
 }
 
 void buildDistPipeline(OpPassManager &pm, const TasksPipelineOptions &options) {

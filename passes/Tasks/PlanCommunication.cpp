@@ -493,8 +493,6 @@ LogicalResult Planner::planOp(Operation &op, State &state, bool emit) {
     planAccesses(access, state, emit);
     return success();
   }
-  if (isa<ExchangeOp, ExchangeStartOp, ExchangeWaitOp, AllReduceOp>(op))
-    return op.emitOpError("is communication, which 'dist-plan-communication' is to plan: it takes programs without");
   if (op.getNumRegions() == 0 || getEffects(&op).empty())
     return success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -517,6 +515,12 @@ LogicalResult Planner::planBlock(Block &block, State &state, bool emit) {
 LogicalResult Planner::planFunction(FunctionOpInterface function) {
   Region &body = function.getFunctionBody();
   if (body.empty() || getEffects(function).empty())
+    return success();
+  // Somebody has planned it.
+  auto isCommunication = [](Operation *op) {
+    return isa<ExchangeOp, ExchangeStartOp, AllReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (body.walk(isCommunication).wasInterrupted())
     return success();
   if (!body.hasOneBlock())
     return function.emitOpError("has operations on stores and several blocks; structured control flow (scf) is needed "

@@ -130,7 +130,8 @@ def DistPlanCommunication : Pass<"dist-plan-communication", "::mlir::ModuleOp"> 
 
     Where current elements are is found by dataflow over blocks, `scf.for`, `scf.while` and `scf.if`, by comparing
     partitions: in constant time in the number of points, and for any number of ranks. Exchanges of what a loop does not
-    change are done before it, and none is inserted if each point reads what it has written or got itself.
+    change are done before it, and none is inserted if each point reads what it has written or got itself. A function that
+    has communication already is left alone.
 
     Example: of
 
