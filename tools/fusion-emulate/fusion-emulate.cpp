@@ -10,14 +10,12 @@
 
 #include "fusion/Emulator/Emulator.h"
 #include "fusion/Execution/Npy.h"
+#include "fusion/InitAll.h"
 #include "fusion/Runtime/Emulator.h"
 #include "fusion/Version.h"
 
-#include "mlir/Dialect/DLTI/DLTI.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
@@ -67,12 +65,15 @@ struct OpenDevice {
 struct Launch {
   std::string image;
   std::string kernel;
+  /// Of the kernel, if it is known.
+  std::optional<unsigned> numArguments;
   FusionLaunch launch = {{1, 1, 1}, {1, 1, 1}, 0};
 };
 } // namespace
 
 static void readLaunch(mlir::LLVM::LLVMFuncOp function, Launch &launch) {
   launch.kernel = function.getName().str();
+  launch.numArguments = function.getNumArguments();
   if (auto threads = function->getAttrOfType<mlir::DenseI32ArrayAttr>("nvvm.reqntid"))
     for (auto [d, count] : llvm::enumerate(threads.asArrayRef()))
       if (d < 3)
@@ -97,11 +98,10 @@ static int readModule(Launch &launch) {
     launch.image = text.str();
     return launch.kernel.empty() ? fail("--kernel is needed for LLVM IR") : 0;
   }
+  // The host program around the device module may be in any dialect.
   mlir::DialectRegistry registry;
-  registry.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect, mlir::gpu::GPUDialect, mlir::func::FuncDialect,
-                  mlir::DLTIDialect>();
+  registerAllDialects(registry);
   mlir::MLIRContext context(registry);
-  context.allowUnregisteredDialects();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, inputFile);
   if (!module)
     return 2;
@@ -228,6 +228,10 @@ int main(int argc, char **argv) {
       return fail(llvm::toString(argument.takeError()));
     arguments.push_back(std::move(*argument));
   }
+
+  if (request.numArguments && *request.numArguments != arguments.size())
+    return fail("'" + request.kernel + "' takes " + llvm::Twine(*request.numArguments) + " arguments, " +
+                llvm::Twine(arguments.size()) + " are given by --arg");
 
   OpenDevice open;
   FusionModule *module = nullptr;
