@@ -240,7 +240,7 @@ LogicalResult KernelLowering::emitTemporal(TemporalOp loop) {
     step = std::min(step, *staticExtent);
   SmallVector<Value> initTensors = llvm::map_to_vector(inits, [](const Tile &tile) { return tile.tensor; });
   Value lower = arith::ConstantIndexOp::create(outer, loc, 0);
-  Value upper = getValueOrCreateConstantIndexOp(outer, loc, extent);
+  Value upper = getSliceEnd(loop, getValueOrCreateConstantIndexOp(outer, loc, extent));
   Value stepValue = arith::ConstantIndexOp::create(outer, loc, step);
   auto forOp = scf::ForOp::create(outer, loc, lower, upper, stepValue, initTensors);
   // Without iteration arguments the loop comes with its terminator.

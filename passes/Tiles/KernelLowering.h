@@ -50,6 +50,8 @@ private:
   /// Marks the last of several passes over a tile of a large input: it fetches the next block's part.
   void markPrefetches();
   mlir::LogicalResult emitTemporal(spacemap::TemporalOp loop);
+  /// Where the slices of `loop` end that this block needs; `end` if it needs all of them (SkipSlices.cpp).
+  Value getSliceEnd(spacemap::TemporalOp loop, Value end);
   /// The tensor with which a state or a collected result starts.
   mlir::FailureOr<Tile> makeInitial(Value init, Value result);
   mlir::LogicalResult emitRootsOf(mlir::Block &block);
