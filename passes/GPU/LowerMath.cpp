@@ -93,11 +93,24 @@ struct LowerDivision : OpRewritePattern<arith::DivFOp> {
   }
 };
 
+struct LowerAbs : OpRewritePattern<math::AbsIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::AbsIOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isInteger())
+      return failure();
+    Location loc = op.getLoc();
+    Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(op.getType()));
+    Value negative = arith::SubIOp::create(rewriter, loc, zero, op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::MaxSIOp>(op, op.getOperand(), negative);
+    return success();
+  }
+};
+
 struct LowerMath : impl::GPULowerMathBase<LowerMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-    patterns.add<LowerExp, LowerExp2, LowerRsqrt, LowerDivision>(&getContext());
+    patterns.add<LowerExp, LowerExp2, LowerRsqrt, LowerDivision, LowerAbs>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -179,6 +179,7 @@ private:
                                                   int64_t across, int64_t depth);
   mlir::LogicalResult emitAsyncCopy(mlir::Value tile, const SharedOperand &operand);
   mlir::LogicalResult emitCopyThroughRegisters(mlir::Value tile, const SharedOperand &operand);
+  void clearShared(const SharedOperand &operand);
   Layout getCopyLayout(const SharedOperand &operand, int64_t vector);
   OpFoldResults getSharedExtents(const SharedOperand &operand);
   mlir::Value getSharedAddress(const SharedOperand &operand, mlir::Value row, int64_t rowConstant, mlir::Value column,

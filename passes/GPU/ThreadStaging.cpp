@@ -171,6 +171,29 @@ LogicalResult ThreadProgram::emitAsyncCopy(Value tile, const SharedOperand &oper
   return success();
 }
 
+void ThreadProgram::clearShared(const SharedOperand &operand) {
+  int64_t vector = chunkBytes / getElementBytes(operand.type);
+  Layout layout = getCopyLayout(operand, vector);
+  OpFoldResults room = getSharedExtents(operand);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(operand.type));
+  Value isOwner = getOwner(layout);
+  for (int64_t number = 0; number < layout.getNumRegisters(); number += vector) {
+    bool isNever = false;
+    Value hasRoom = getMask(layout, number, room, {0, 1}, isNever);
+    if (isNever)
+      continue;
+    if (isOwner)
+      hasRoom = hasRoom ? arith::AndIOp::create(builder, loc, hasRoom, isOwner).getResult() : isOwner;
+    OpBuilder::InsertionGuard guard(builder);
+    if (hasRoom) {
+      auto branch = scf::IfOp::create(builder, loc, hasRoom, /*withElseRegion=*/false);
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
+    storeAt(getSharedAddress(operand, layout, number), SmallVector<Value>(vector, zero));
+  }
+  emitBarrier();
+}
+
 LogicalResult ThreadProgram::emitCopyThroughRegisters(Value tile, const SharedOperand &operand) {
   FailureOr<TileState *> state = getState(tile);
   if (failed(state))
@@ -200,6 +223,9 @@ LogicalResult ThreadProgram::emitCopyThroughRegisters(Value tile, const SharedOp
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(operand.type));
     value = isOutside ? zero : arith::SelectOp::create(builder, loc, isInside, value, zero).getResult();
   }
+  // What the layout does not reach but the contraction reads.
+  if (layout.getExtent(0) < *getConstantIntValue(room[0]) || layout.getExtent(1) < *getConstantIntValue(room[1]))
+    clearShared(operand);
   Value isOwner = getOwner(layout);
   for (int64_t number = 0; number < layout.getNumRegisters(); number += run) {
     bool isNever = false;
@@ -215,10 +241,6 @@ LogicalResult ThreadProgram::emitCopyThroughRegisters(Value tile, const SharedOp
     }
     storeAt(getSharedAddress(operand, layout, number), ArrayRef(fragment.values).slice(number, run));
   }
-  // What the layout does not reach but the contraction reads.
-  for (unsigned dim = 0; dim < 2; ++dim)
-    if (layout.getExtent(dim) < *getConstantIntValue(room[dim]))
-      return emitError(tile.getLoc()) << "operand of a contraction is in a layout smaller than its tile";
   return success();
 }
 

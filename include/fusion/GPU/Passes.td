@@ -66,7 +66,8 @@ def GPULowerMath : Pass<"fusion-gpu-lower-math", "::mlir::gpu::GPUModuleOp"> {
     On f32 in device code: `math.exp` and `math.exp2` become one multiplication and `ex2.approx.ftz`, `math.rsqrt` becomes
     `rsqrt.approx.ftz`, a division becomes a multiplication by the reciprocal, which is computed once for all
     dividends of the same divisor (`div.full`, or at compile time). All are within 3 units in the last place, for
-    `exp` plus 1e-7 of the exponent. f16 and bf16 functions are computed in f32. Rounding divisions of integers are expanded.
+    `exp` plus 1e-7 of the exponent. f16 and bf16 functions are computed in f32. Rounding divisions and
+    absolute values of integers are expanded.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
 }

@@ -35,6 +35,9 @@ gpu.module @device {
     %7 = arith.divf %h, %h : f16
     llvm.store %7, %p : f16, !llvm.ptr
     // CHECK-NOT: arith.ceildivsi
+    // CHECK: arith.maxsi
+    %9 = math.absi %i : i32
+    llvm.store %9, %p : i32, !llvm.ptr
     %8 = arith.ceildivsi %i, %i : i32
     llvm.store %8, %p : i32, !llvm.ptr
     llvm.return
