@@ -306,16 +306,52 @@ private:
     IRMapping mapping;
     for (BlockArgument argument : task.getBody().getArguments()) {
       unsigned slot = fused.slots[index][argument.getArgNumber()];
-      bool overwritten = task.getPrivilege(argument.getArgNumber()).getKind() == PrivilegeKind::Write;
-      Value value = overwritten ? getDestination(builder, slot) : current[slot];
+      PrivilegeAttr privilege = task.getPrivilege(argument.getArgNumber());
+      Value value = current[slot];
+      if (privilege.getKind() == PrivilegeKind::Write)
+        value = getDestination(builder, slot);
+      else if (privilege.reduces() && value != argumentOf[slot])
+        value = makeIdentity(builder, slot);
       mapping.map(argument, castTo(builder, value, argument.getType()));
     }
     Block &body = task.getBody().front();
     for (Operation &op : body.without_terminator())
       builder.clone(op, mapping);
     auto yield = cast<YieldOp>(body.getTerminator());
-    for (auto [argument, value] : llvm::zip(task.getYieldedArguments(), yield.getValues()))
-      current[fused.slots[index][argument]] = mapping.lookupOrDefault(value);
+    for (auto [argument, value] : llvm::zip(task.getYieldedArguments(), yield.getValues())) {
+      unsigned slot = fused.slots[index][argument];
+      Value result = mapping.lookupOrDefault(value);
+      if (task.getPrivilege(argument).reduces() && current[slot] != argumentOf[slot])
+        result = combine(builder, slot, current[slot], result);
+      current[slot] = result;
+    }
+  }
+
+  /// What a further reduction into one store starts from.
+  Value makeIdentity(OpBuilder &builder, unsigned slot) {
+    Location loc = members.front()->getLoc();
+    TypedAttr identity = spacemap::getIdentity(slots[slot].privilege.getReducer(), slotTypes[slot].getElementType());
+    Value constant = arith::ConstantOp::create(builder, loc, identity);
+    return linalg::FillOp::create(builder, loc, constant, makeEmpty(builder, slot)).getResult(0);
+  }
+
+  /// The contributions of two members to one store.
+  Value combine(OpBuilder &builder, unsigned slot, Value first, Value second) {
+    Location loc = members.front()->getLoc();
+    RankedTensorType type = slotTypes[slot];
+    first = castTo(builder, first, type);
+    second = castTo(builder, second, type);
+    Value empty = makeEmpty(builder, slot);
+    SmallVector<AffineMap> maps(3, builder.getMultiDimIdentityMap(type.getRank()));
+    SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+    return linalg::GenericOp::create(
+               builder, loc, type, ValueRange{first, second}, empty, maps, iterators,
+               [&](OpBuilder &inner, Location at, ValueRange operands) {
+                 linalg::YieldOp::create(
+                     inner, at,
+                     spacemap::createCombine(inner, at, slots[slot].privilege.getReducer(), operands[0], operands[1]));
+               })
+        .getResult(0);
   }
 
   void addFill(OpBuilder &builder, FillOp fill, unsigned slot) {

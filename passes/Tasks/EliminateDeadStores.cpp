@@ -66,19 +66,17 @@ private:
   /// Whether something of `access` was dead, and is gone.
   bool simplify(AccessOpInterface access, TaskComposer &composer, llvm::SetVector<Operation *> &formerTasks,
                 const Steps &steps, TaskReport &report) {
-    bool anyLive = false, anyDead = false, anyWritten = false;
+    bool anyLive = false, anyDead = false;
     for (const Access &part : access.getAccesses()) {
       if (part.privilege.getKind() == PrivilegeKind::Read)
         continue;
-      anyWritten = true;
       bool live = isLiveAfter(access, part.store);
       anyLive |= live;
       anyDead |= !live && part.privilege.getKind() == PrivilegeKind::Write;
     }
     auto launch = dyn_cast<LaunchOp>(access.getOperation());
     auto task = launch ? SymbolTable::lookupNearestSymbolFrom<TaskOp>(launch, launch.getTaskAttr()) : TaskOp();
-    // An opaque task that writes nothing is there for something else.
-    if (!anyLive && (anyWritten || (task && !task.isOpaque()))) {
+    if (!anyLive) {
       if (launch) {
         formerTasks.insert(task);
         report.groupsPerStep -= steps.getTimes(launch->getBlock());

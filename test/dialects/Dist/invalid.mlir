@@ -164,7 +164,7 @@ dist.task @t(%x: tensor<f64> reduce<sum>, %a: tensor<f64> write) {
 
 // expected-error @+1 {{'dist.task' op needs a body that ends with 'dist.yield'}}
 "dist.task"() <{sym_name = "t", argumentTypes = [], privileges = []}> ({
-  %0 = arith.constant 0 : index
+  llvm.unreachable
 }) : () -> ()
 
 // -----
