@@ -2,36 +2,19 @@
 
 #include "Libdevice.h"
 
+#include "fusion/Target/Ptx.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
-
-#include <cstdlib>
 
 using namespace llvm;
 
 namespace fusion::emulator {
-
-/// The file, or empty. CUDA's own variables come first, then the usual places.
-static std::string findLibdevice() {
-  SmallVector<std::string> roots;
-  for (const char *variable : {"CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"})
-    if (const char *value = std::getenv(variable))
-      roots.push_back(value);
-  roots.append({"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda", "/usr/lib/nvidia-cuda-toolkit"});
-  for (const std::string &root : roots)
-    for (const char *folder : {"/nvvm/libdevice/", "/libdevice/"}) {
-      std::string file = root + folder + "libdevice.10.bc";
-      if (sys::fs::exists(file))
-        return file;
-    }
-  return "";
-}
 
 static std::optional<uint64_t> answer(StringRef question, unsigned version, bool flushes) {
   if (question == "__CUDA_FTZ")
@@ -76,18 +59,17 @@ Error linkLibdevice(Module &module, StringRef chip) {
   });
   if (!isNeeded)
     return settleReflections(module, chip);
-  std::string file = findLibdevice();
-  if (file.empty())
-    return createStringError("the device code calls functions of libdevice, which was not found; install the CUDA "
-                             "toolkit or set CUDA_HOME");
+  Expected<std::string> file = CudaToolkit::find().getLibDevice();
+  if (!file)
+    return file.takeError();
   SMDiagnostic diagnostic;
-  std::unique_ptr<Module> library = parseIRFile(file, diagnostic, module.getContext());
+  std::unique_ptr<Module> library = parseIRFile(*file, diagnostic, module.getContext());
   if (!library)
-    return createStringError(file + ": " + diagnostic.getMessage());
+    return createStringError(*file + ": " + diagnostic.getMessage());
   library->setTargetTriple(module.getTargetTriple());
   library->setDataLayout(module.getDataLayout());
   if (Linker::linkModules(module, std::move(library), Linker::LinkOnlyNeeded))
-    return createStringError(file + ": cannot be linked to the device code");
+    return createStringError(*file + ": cannot be linked to the device code");
   return settleReflections(module, chip);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 using namespace fusion::device;
 
@@ -206,16 +207,66 @@ static FusionStatus launchByName(const char *name, int64_t blocks, int64_t threa
   return currentDevice->synchronize();
 }
 
-FusionStatus fusion_rt_launch(const char *name, int64_t blocks, int64_t threads, int64_t sharedBytes, void **arguments,
-                              int64_t count) {
-  FusionStatus status = launchByName(name, blocks, threads, sharedBytes, arguments, count);
-  // Compiled code does not go on after a failure.
+/// A failure ends the guarded call: compiled code does not go on.
+static FusionStatus endCall(FusionStatus status) {
   if (status != FUSION_OK && fusion::runtime::currentGuard()) {
     char text[fusion::runtime::maxMessage];
     std::snprintf(text, sizeof(text), "%s", fusion_rt_last_error());
     fusion::runtime::raise(status, text);
   }
   return status;
+}
+
+FusionStatus fusion_rt_launch(const char *name, int64_t blocks, int64_t threads, int64_t sharedBytes, void **arguments,
+                              int64_t count) {
+  return endCall(launchByName(name, blocks, threads, sharedBytes, arguments, count));
+}
+
+static FusionStatus launchStaged(const char *name, int64_t blocks, int64_t threads, int64_t sharedBytes,
+                                 const FusionStagedArgument *arguments, int64_t count) {
+  FusionDevice *device = currentDevice;
+  if (count < 0 || (count > 0 && !arguments))
+    return failNull("'arguments'");
+  if (!device)
+    return launchByName(name, blocks, threads, sharedBytes, nullptr, 0);
+  /// Gives the buffers back, however the launch ends.
+  struct Buffers {
+    FusionDevice *device;
+    std::vector<void *> addresses;
+    ~Buffers() {
+      for (void *address : addresses)
+        if (address)
+          (void)device->free(address);
+    }
+  } buffers{device, std::vector<void *>(count)};
+  std::vector<void *> values;
+  for (int64_t i = 0; i < count; ++i) {
+    const FusionStagedArgument &argument = arguments[i];
+    if (argument.access == 0) {
+      values.push_back(argument.data);
+      continue;
+    }
+    if (FusionStatus status = device->allocate(argument.bytes, buffers.addresses[i]))
+      return status;
+    if (argument.access & 1)
+      if (FusionStatus status = device->copy(FusionDevice::Direction::ToDevice, buffers.addresses[i], argument.data,
+                                             argument.bytes, nullptr))
+        return status;
+    values.push_back(&buffers.addresses[i]);
+  }
+  if (FusionStatus status = launchByName(name, blocks, threads, sharedBytes, values.data(), count))
+    return status;
+  for (int64_t i = 0; i < count; ++i)
+    if (arguments[i].access & 2)
+      if (FusionStatus status = device->copy(FusionDevice::Direction::ToHost, arguments[i].data, buffers.addresses[i],
+                                             arguments[i].bytes, nullptr))
+        return status;
+  return FUSION_OK;
+}
+
+FusionStatus fusion_rt_launch_staged(const char *name, int64_t blocks, int64_t threads, int64_t sharedBytes,
+                                     const FusionStagedArgument *arguments, int64_t count) {
+  return endCall(launchStaged(name, blocks, threads, sharedBytes, arguments, count));
 }
 
 FusionStatus fusion_rt_tensor_map_encode(FusionDevice *device, const FusionTensorMap *map, void *encoded) {

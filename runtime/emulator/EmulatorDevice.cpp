@@ -88,6 +88,14 @@ public:
     if (direction != Direction::ToHost && !(target = memory.find(static_cast<char *>(to), bytes)))
       return fail(FUSION_INVALID_ARGUMENT, "a copy of " + std::to_string(bytes) + " bytes writes " +
                                                memory.describe(static_cast<char *>(to)));
+    if (direction == Direction::ToHost) {
+      const uint8_t *known = source->flags.get() + (data - source->data);
+      for (uint64_t i = 0; i < bytes; ++i)
+        if (!(known[i] & byteInitialised))
+          return fail(FUSION_KERNEL_FAULTY, "uninitialised data: a copy to the host reads byte " +
+                                                std::to_string(data - source->data + i) + " of a buffer of " +
+                                                std::to_string(source->bytes) + ", which nobody has written");
+    }
     std::memmove(to, from, bytes);
     if (!target)
       return FUSION_OK;

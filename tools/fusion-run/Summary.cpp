@@ -171,6 +171,8 @@ void Summary::printJson(llvm::raw_ostream &os) const {
     stream.attribute("peak_bytes", int64_t(peakBytes));
     if (isDist)
       printTasks(stream);
+    if (!launches.empty())
+      stream.attributeBegin("launches"), stream.rawValue(launches), stream.attributeEnd();
     stream.attribute("max_abs_error", number(maxAbs));
     stream.attribute("max_rel_error", number(maxRel));
     stream.attribute("ok", isOk());

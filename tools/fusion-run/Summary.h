@@ -47,6 +47,8 @@ struct Summary {
   int ranks = 1;
   std::optional<TaskReport> tasks;
   uint64_t messages = 0, bytesSent = 0;
+  /// JSON of the emulated device on each launch; empty for other targets.
+  std::string launches;
   /// One per result that was compared.
   std::vector<Comparison> comparisons;
 

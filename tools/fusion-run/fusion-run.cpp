@@ -7,6 +7,7 @@
 #include "Case.h"
 #include "Diagnostics.h"
 #include "Inputs.h"
+#include "OnDevice.h"
 #include "Ranks.h"
 #include "Summary.h"
 
@@ -60,9 +61,14 @@ static cl::opt<double> rtolOption("rtol", cl::desc("Relative tolerance; a defaul
 static cl::opt<double> atolOption("atol", cl::desc("Absolute tolerance; a default per element type, or the case's"),
                                   cl::init(-1), cl::cat(category));
 static cl::opt<std::string> targetName("target",
-                                       cl::desc("cpu (compile and run, the default) or reference (interpret "
-                                                "the text)"),
+                                       cl::desc("cpu (compile and run, the default), reference (interpret "
+                                                "the text), emulator (compile for a GPU and run its code on an "
+                                                "emulated device, which checks it), cuda or cuda:N"),
                                        cl::init("cpu"), cl::cat(category));
+static cl::opt<std::string> chipName("chip",
+                                     cl::desc("The GPU to compile for: sm_80 by default, with --target=cuda the "
+                                              "device's own"),
+                                     cl::cat(category));
 static cl::opt<unsigned> simulatedRanks("ranks",
                                         cl::desc("With --target=reference: execute the planned communication of a "
                                                  "dist program on that many simulated ranks (at most 64)"),
@@ -138,6 +144,7 @@ private:
   int execute(std::vector<HostArray> &results);
   int executeReference(std::vector<HostArray> &results);
   int executeCpu(std::vector<HostArray> &results);
+  int executeDevice(std::vector<HostArray> &results);
   int compile();
   int finish(const std::vector<HostArray> &results);
   int failAt(mlir::Location location, const llvm::Twine &what) {
@@ -356,6 +363,15 @@ int Runner::executeCpu(std::vector<HostArray> &results) {
   return 0;
 }
 
+int Runner::executeDevice(std::vector<HostArray> &results) {
+  DeviceCompileOptions options;
+  options.device = targetName;
+  options.chip = !chipName.empty() ? chipName : targetName == "emulator" ? std::string("sm_80") : "";
+  if (llvm::Error error = runOnDevice(*module, entry, inputs, options, repeatCount, summary, results))
+    return failIn(std::move(error));
+  return 0;
+}
+
 int Runner::finish(const std::vector<HostArray> &results) {
   for (auto [number, result, want] : llvm::zip(llvm::seq<size_t>(0, expected.size()), results, expected)) {
     Tolerance tolerance = getDefaultTolerance(want.getKind());
@@ -441,11 +457,14 @@ int Runner::run(llvm::StringRef model) {
   phase = "running the passes of --stage";
   if (int status = ranks.agree(applyStage()))
     return status;
-  phase = targetName == "cpu" ? "compiling it" : "interpreting it";
+  phase = targetName == "reference" ? "interpreting it" : "compiling it";
   std::vector<HostArray> results;
   if (targetName == "cpu") {
     if (int status = executeCpu(results))
       return status;
+  } else if (targetName != "reference") {
+    if (int status = executeDevice(results))
+      return ranks.agree(status);
   } else if (ranks.isRoot()) {
     // One process is all that it takes.
     if (int status = executeReference(results))
@@ -457,8 +476,11 @@ int Runner::run(llvm::StringRef model) {
 
 /// What can be wrong with options by themselves.
 static int checkOptions() {
-  if (targetName != "cpu" && targetName != "reference")
-    return fail("--target=" + targetName + " is unknown; cpu and reference are accepted");
+  bool isDevice = targetName == "emulator" || targetName == "cuda" || llvm::StringRef(targetName).starts_with("cuda:");
+  if (targetName != "cpu" && targetName != "reference" && !isDevice)
+    return fail("--target=" + targetName + " is unknown; cpu, reference, emulator, cuda and cuda:N are accepted");
+  if (!chipName.empty() && !isDevice)
+    return fail("--chip needs --target=emulator or --target=cuda");
   if (simulatedRanks > 64 || (simulatedRanks > 0 && targetName != "reference"))
     return fail("--ranks takes at most 64, and needs --target=reference");
   if (modelFile.empty() && caseDirectory.empty())

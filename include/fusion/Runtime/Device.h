@@ -107,6 +107,18 @@ FUSION_RT_EXPORT FusionStatus fusion_rt_set_module(FusionDevice *device, FusionM
 FUSION_RT_EXPORT FusionStatus fusion_rt_launch(const char *kernel, int64_t blocks, int64_t threads,
                                                int64_t shared_bytes, void **arguments, int64_t count);
 
+/* An argument of a launch whose buffers are in host memory. */
+typedef struct FusionStagedArgument {
+  void *data;     /* a buffer, or the value */
+  uint64_t bytes; /* of either */
+  int64_t access; /* 0: passed by value; of a buffer 1: read, 2: written completely, 3: both */
+} FusionStagedArgument;
+/* The same as fusion_rt_launch for buffers of the host: copies to the device what the kernel reads, and back what it
+   writes. */
+FUSION_RT_EXPORT FusionStatus fusion_rt_launch_staged(const char *kernel, int64_t blocks, int64_t threads,
+                                                      int64_t shared_bytes, const FusionStagedArgument *arguments,
+                                                      int64_t count);
+
 /*===-- Descriptions of tensors for the copy engine (TMA, sm_90 and later) --------===*/
 
 enum { FUSION_SWIZZLE_NONE = 0, FUSION_SWIZZLE_32 = 1, FUSION_SWIZZLE_64 = 2, FUSION_SWIZZLE_128 = 3 };
