@@ -64,8 +64,8 @@ static Value createContent(OpBuilder &builder, Location loc, Value buffer, Privi
   auto type = cast<MemRefType>(buffer.getType());
   auto tensorType = RankedTensorType::get(type.getShape(), type.getElementType());
   if (privilege.reduces()) {
-    Value identity = arith::ConstantOp::create(builder, loc,
-                                               spacemap::getIdentity(privilege.getReducer(), type.getElementType()));
+    Value identity =
+        arith::ConstantOp::create(builder, loc, spacemap::getIdentity(privilege.getReducer(), type.getElementType()));
     return linalg::FillOp::create(builder, loc, identity, createEmpty(builder, loc, buffer)).getResult(0);
   }
   if (privilege.getKind() == PrivilegeKind::Write)

@@ -162,7 +162,8 @@ LogicalResult HostLowering::collect() {
       return WalkResult::advance();
     auto type = cast<StoreType>(op->getResult(0).getType());
     if (!getElementCode(type.getElementType())) {
-      op->emitOpError() << "makes a store of " << type.getElementType() << "; elements of type f16, bf16, f32, f64, i1, "
+      op->emitOpError() << "makes a store of " << type.getElementType()
+                        << "; elements of type f16, bf16, f32, f64, i1, "
                         << "i8, i16, i32, i64 and index can be run";
       return WalkResult::interrupt();
     }
@@ -286,8 +287,7 @@ void HostLowering::lowerCreate(StoreInfo &info) {
   Value table = createTable(loc, words);
   Value memory;
   if (info.result) {
-    info.resultBuffer =
-        memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()));
+    info.resultBuffer = memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()));
     memory = getAddress(loc, info.resultBuffer);
   } else if (!info.isBorrowed) {
     memory = LLVM::ZeroOp::create(builder, loc, pointer);
@@ -396,6 +396,11 @@ Value HostLowering::createExchangeTable(Exchange op) {
   words.push_back(op.getTargets().size());
   for (Attribute target : op.getTargets())
     codePlacement(cast<PlacementAttr>(target), words);
+  words.push_back(op.getGiven().size());
+  for (auto [given, partition] : llvm::zip_equal(op.getGiven(), op.getGivenPartitions())) {
+    words.push_back(getInfo(given).number);
+    codePartition(cast<PartitionInterface>(partition), words);
+  }
   return createTable(op.getLoc(), words);
 }
 

@@ -85,7 +85,13 @@ void fusion::dist::codePartition(PartitionInterface partition, SmallVectorImpl<i
     }
     return;
   }
-  words.push_back(isa<ImageAttr>(partition) ? 2 : 0);
+  if (auto image = dyn_cast<ImageAttr>(partition)) {
+    bool isRange = image.getKind() == ImageKind::Range;
+    words.append({2, isRange ? FUSION_DIST_RANGE : FUSION_DIST_POINTS, int64_t(image.getArguments()[0]),
+                  isRange ? int64_t(image.getArguments()[1]) : -1});
+    return;
+  }
+  words.push_back(0);
 }
 
 void fusion::dist::codeDomain(ArrayRef<int64_t> domain, SmallVectorImpl<int64_t> &words) {

@@ -1,7 +1,7 @@
 //===- Context.h - The stores of one call of a dist function ------*- C++ -*-===//
 //
-// Everything lies in blocks of fusion_rt_alloc and has no destructors: a failure anywhere below leaves by a longjmp, and
-// the guard of the call frees the blocks.
+// Everything lies in blocks of fusion_rt_alloc and has no destructors: a failure anywhere below leaves by a longjmp,
+// and the guard of the call frees the blocks.
 //
 //===------------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ struct Range {
   int64_t size;
 };
 
-/// A partition of a table. `coded` points behind the kind.
+/// A partition of a table. `coded` points behind the kind: for each dimension tile, offset, extent and color; of an image
+/// FUSION_DIST_POINTS or FUSION_DIST_RANGE and two numbers of stores.
 struct Partition {
   enum Kind : int64_t { None = 0, Tiled = 1, Image = 2 };
   int64_t kind;
@@ -55,7 +56,7 @@ public:
   /// Of a store of that rank.
   Partition takePartition(int64_t rank) {
     int64_t kind = take();
-    return {kind, takeMany(kind == Partition::Tiled ? 4 * rank : 0)};
+    return {kind, takeMany(kind == Partition::Tiled ? 4 * rank : kind == Partition::Image ? 3 : 0)};
   }
   Placement takePlacement(int64_t rank) {
     Domain domain = takeDomain();
@@ -92,7 +93,11 @@ struct Store {
   Window window;
   /// Null if the memory belongs to somebody else.
   void *owned;
+  /// Another number after each change of the content, the same on all ranks.
+  uint64_t version;
 };
+
+struct KeptExchange;
 
 /// Contributions that wait for all_reduce, in a window like that of the store; kept in a slot.
 struct Partial {
@@ -116,6 +121,10 @@ struct FusionDistContext {
   fusion::runtime::dist::Store *stores;
   void **slots;
   fusion::runtime::dist::Partial *partials;
+  /// Those that own memory beside their slot.
+  fusion::runtime::dist::KeptExchange *exchanges;
+  /// The last version that was given to a store.
+  uint64_t clock;
 };
 
 namespace fusion::runtime::dist {
@@ -139,6 +148,9 @@ bool isEmpty(const Range *box, int64_t rank);
 
 /// The live store of that number.
 Store &getStore(FusionDistContext *context, int64_t number);
+
+/// The content changes, on one rank or another.
+inline void touch(FusionDistContext *context, Store &store) { store.version = ++context->clock; }
 
 /// A block of the guard, or a failure.
 template <typename T>

@@ -44,13 +44,23 @@ bool endsWithStore(const Placement &placement, const Store &store) {
   return true;
 }
 
-void putPlacement(Writer &writer, const Placement &placement, const Store &store) {
+void putPlacement(Writer &writer, const Placement &placement, const Store &store, const Range *image = nullptr) {
   const Domain &domain = placement.domain;
   writer.put(FUSION_MPI_BLOCK);
   writer.put(0);
   writer.put(domain.rank);
   for (int64_t d = 0; d < domain.rank; ++d)
     writer.put(domain.extents[d]);
+  if (image) {
+    writer.put(FUSION_MPI_BOXES);
+    for (int64_t number = 0, end = domain.getNumPoints(); number < end; ++number) {
+      for (int64_t d = 0; d < store.rank; ++d)
+        writer.put(d == 0 ? image[number].lower : 0);
+      for (int64_t d = 0; d < store.rank; ++d)
+        writer.put(d == 0 ? image[number].lower + image[number].size : store.shape[d]);
+    }
+    return;
+  }
   if (placement.partition.kind != Partition::Tiled)
     return writer.put(FUSION_MPI_NONE);
   const int64_t *coded = placement.partition.coded;
@@ -80,20 +90,20 @@ void putPlacement(Writer &writer, const Placement &placement, const Store &store
   }
 }
 
-void putExchange(Writer &writer, const Store &store, int64_t operation, int64_t flags, const Placement *sources,
-                 int64_t numSources, const Placement *targets, int64_t numTargets) {
-  writer.put(operation);
-  writer.put(flags);
+void putExchange(Writer &writer, const Description &what) {
+  const Store &store = *what.store;
+  writer.put(what.operation);
+  writer.put(what.flags);
   writer.put(store.type);
   writer.put(store.rank);
   for (int64_t d = 0; d < store.rank; ++d)
     writer.put(store.shape[d]);
-  writer.put(numSources);
-  for (int64_t i = 0; i < numSources; ++i)
-    putPlacement(writer, sources[i], store);
-  writer.put(numTargets);
-  for (int64_t i = 0; i < numTargets; ++i)
-    putPlacement(writer, targets[i], store);
+  writer.put(what.numSources);
+  for (int64_t i = 0; i < what.numSources; ++i)
+    putPlacement(writer, what.sources[i], store);
+  writer.put(what.numTargets);
+  for (int64_t i = 0; i < what.numTargets; ++i)
+    putPlacement(writer, what.targets[i], store, what.images ? what.images[i] : nullptr);
 }
 
 KeptExchange &getKept(FusionDistContext *context, int64_t slot) {
@@ -123,20 +133,51 @@ constexpr int64_t getWindowWords(int64_t rank) { return 3 + 3 * rank; }
 
 } // namespace
 
-const FusionMpiPlan *fusion::runtime::dist::getPlan(FusionDistContext *context, int64_t slot, const Store &store,
-                                                    int64_t operation, int64_t flags, const Placement *sources,
-                                                    int64_t numSources, const Placement *targets,
-                                                    int64_t numTargets) {
-  KeptExchange &kept = getKept(context, slot);
-  if (kept.plan)
-    return kept.plan;
+static const FusionMpiPlan *makePlan(const Description &what) {
   Writer counter(nullptr);
-  putExchange(counter, store, operation, flags, sources, numSources, targets, numTargets);
+  putExchange(counter, what);
   auto *words = allocate<int64_t>(counter.count);
   Writer writer(words);
-  putExchange(writer, store, operation, flags, sources, numSources, targets, numTargets);
-  fusion_mpi_plan(words, writer.count, &kept.plan);
+  putExchange(writer, what);
+  const FusionMpiPlan *plan = nullptr;
+  fusion_mpi_plan(words, writer.count, &plan);
   fusion_rt_free(words);
+  return plan;
+}
+
+const FusionMpiPlan *fusion::runtime::dist::getPlan(FusionDistContext *context, int64_t slot,
+                                                    const Description &description) {
+  KeptExchange &kept = getKept(context, slot);
+  if (!kept.plan)
+    kept.plan = makePlan(description);
+  return kept.plan;
+}
+
+/// The plan of an exchange with images, for the content that the given stores have now.
+static const FusionMpiPlan *getPlanOfImages(FusionDistContext *context, int64_t slot, Description &what,
+                                            const Given *given, int64_t numGiven) {
+  KeptExchange &kept = getKept(context, slot);
+  bool same = kept.versions;
+  for (int64_t i = 0; same && i < numGiven; ++i)
+    same = kept.versions[i] == given[i].store->version;
+  if (same)
+    return kept.plan;
+  auto **images = static_cast<Range **>(alloca(size_t(what.numTargets) * sizeof(Range *)));
+  for (int64_t i = 0; i < what.numTargets; ++i)
+    images[i] = what.targets[i].partition.kind == Partition::Image
+                    ? gatherImage(context, what.targets[i], *what.store, given, numGiven)
+                    : nullptr;
+  what.images = images;
+  kept.plan = makePlan(what);
+  for (int64_t i = 0; i < what.numTargets; ++i)
+    fusion_rt_free(images[i]);
+  if (!kept.versions) {
+    kept.versions = allocate<uint64_t>(numGiven);
+    kept.next = context->exchanges;
+    context->exchanges = &kept;
+  }
+  for (int64_t i = 0; i < numGiven; ++i)
+    kept.versions[i] = given[i].store->version;
   return kept.plan;
 }
 
@@ -166,18 +207,29 @@ static const FusionMpiPlan *readExchange(FusionDistContext *context, const int64
     broadcastScalar(context, *store);
     return nullptr;
   }
-  if (const void *kept = context->slots[slot]; kept && static_cast<const KeptExchange *>(kept)->plan)
-    return static_cast<const KeptExchange *>(kept)->plan;
+  touch(context, *store);
   int64_t numSources = reader.take();
   auto *sources = static_cast<Placement *>(alloca(size_t(numSources) * sizeof(Placement)));
   for (int64_t i = 0; i < numSources; ++i)
     sources[i] = reader.takePlacement(store->rank);
   int64_t numTargets = reader.take();
   auto *targets = static_cast<Placement *>(alloca(size_t(numTargets) * sizeof(Placement)));
-  for (int64_t i = 0; i < numTargets; ++i)
+  bool hasImages = false;
+  for (int64_t i = 0; i < numTargets; ++i) {
     targets[i] = reader.takePlacement(store->rank);
+    hasImages |= targets[i].partition.kind == Partition::Image;
+  }
   // Elements that nobody has written are undefined, and stay so.
-  return getPlan(context, slot, *store, FUSION_MPI_COPY, FUSION_MPI_PARTIAL, sources, numSources, targets, numTargets);
+  Description what = {store, FUSION_MPI_COPY, FUSION_MPI_PARTIAL, sources, numSources, targets, numTargets};
+  if (!hasImages)
+    return getPlan(context, slot, what);
+  int64_t numGiven = reader.take();
+  auto *given = static_cast<Given *>(alloca(size_t(numGiven) * sizeof(Given)));
+  for (int64_t i = 0; i < numGiven; ++i) {
+    given[i].store = &getStore(context, reader.take());
+    given[i].partition = reader.takePartition(given[i].store->rank);
+  }
+  return getPlanOfImages(context, slot, what, given, numGiven);
 }
 
 extern "C" {

@@ -33,8 +33,7 @@ struct Argument {
   uint64_t before;
 
   bool isReplicatedScalar(bool replicated) const {
-    return replicated && store->rank == 0 &&
-           (privilege == FUSION_DIST_WRITE || privilege == FUSION_DIST_READ_WRITE);
+    return replicated && store->rank == 0 && (privilege == FUSION_DIST_WRITE || privilege == FUSION_DIST_READ_WRITE);
   }
 };
 
@@ -83,6 +82,8 @@ Launch parseLaunch(FusionDistContext *context, const int64_t *words, char *memor
     Argument &argument = launch.arguments[i];
     argument.store = &getStore(context, reader.take());
     argument.privilege = reader.take();
+    if (argument.privilege != FUSION_DIST_READ)
+      touch(context, *argument.store);
     argument.partial = nullptr;
     if (argument.privilege == FUSION_DIST_REDUCE) {
       argument.op = int32_t(reader.take());
@@ -255,6 +256,7 @@ void fusion_dist_fill(FusionDistContext *context, const int64_t *words, int64_t 
   bool everywhere = reader.take() & FUSION_DIST_EVERYWHERE;
   Domain domain = reader.takeDomain();
   Store &store = getStore(context, reader.take());
+  touch(context, store);
   Partition partition = reader.takePartition(store.rank);
   auto *point = static_cast<int64_t *>(alloca(size_t(domain.rank + 1) * sizeof(int64_t)));
   auto *box = static_cast<Range *>(alloca(size_t(store.rank + 1) * sizeof(Range)));
@@ -274,6 +276,7 @@ void fusion_dist_copy(FusionDistContext *context, const int64_t *words) {
   Store &source = getStore(context, reader.take());
   Partition sourcePartition = reader.takePartition(source.rank);
   Store &target = getStore(context, reader.take());
+  touch(context, target);
   Partition targetPartition = reader.takePartition(target.rank);
   auto *point = static_cast<int64_t *>(alloca(size_t(domain.rank + 1) * sizeof(int64_t)));
   auto *from = static_cast<Range *>(alloca(size_t(source.rank + 1) * sizeof(Range)));

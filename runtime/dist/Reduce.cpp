@@ -35,6 +35,7 @@ extern "C" void fusion_dist_all_reduce(FusionDistContext *context, const int64_t
   Reader reader(words);
   int64_t slot = reader.take();
   Store &store = getStore(context, reader.take());
+  touch(context, store);
   auto op = int32_t(reader.take());
   auto identity = uint64_t(reader.take());
   Partial &waiting = getPartial(context, reader.take(), store);
@@ -54,7 +55,7 @@ extern "C" void fusion_dist_all_reduce(FusionDistContext *context, const int64_t
     fusion_mpi_reduce(op, store.type, 0, descriptor, FUSION_MPI_ALL_RANKS);
     combineBox(op, store.type, 0, store.elementBytes, partial, nullptr, store.window, nullptr);
   } else {
-    const FusionMpiPlan *plan = getPlan(context, slot, store, op, FUSION_MPI_FOLD, &placement, 1, &placement, 1);
+    const FusionMpiPlan *plan = getPlan(context, slot, {&store, op, FUSION_MPI_FOLD, &placement, 1, &placement, 1});
     runExchange(plan, store, partial, store.window);
   }
   waiting.isPending = false;

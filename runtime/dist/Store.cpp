@@ -1,6 +1,6 @@
 //===- Store.cpp - Windows of stores ----------------------------------------===//
 
-#include "Context.h"
+#include "Words.h"
 
 #include "../Guard.h"
 
@@ -61,6 +61,7 @@ static Store &makeStore(FusionDistContext *context, const int64_t *words) {
     fusion_dist_destroy(context, number);
   store = {};
   store.isLive = true;
+  touch(context, store);
   store.type = int32_t(reader.take());
   store.elementBytes = fusion_mpi_type_size(store.type);
   store.rank = reader.take();
@@ -110,6 +111,8 @@ void fusion_dist_end(FusionDistContext *context) {
   for (Partial *partial = context->partials; partial; partial = partial->next)
     if (partial->data != reinterpret_cast<char *>(&partial->scalar))
       fusion_rt_free(partial->data);
+  for (KeptExchange *exchange = context->exchanges; exchange; exchange = exchange->next)
+    fusion_rt_free(exchange->versions);
   for (int64_t i = 0; i < context->numSlots; ++i)
     fusion_rt_free(context->slots[i]);
   if (context->stores != getInlineStores(context))

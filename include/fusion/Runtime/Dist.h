@@ -76,7 +76,12 @@ FUSION_RT_EXPORT int32_t fusion_spmv_csr_f64(const FusionTile *tiles, int32_t co
      partition   0 (the whole store)
                  1, then for each dimension tile, offset, extent, color   (color: a dimension k of the domain, or -1-c
                  for the constant c): [offset + color*tile, offset + min((color+1)*tile, extent))
-                 2 (an image: the whole store)                                                                    */
+                 2, then FUSION_DIST_POINTS or FUSION_DIST_RANGE and two numbers a and b: an image, among the arguments of
+                 a launch or the given stores of an exchange (b is -1 for POINTS). A rank holds the whole store. */
+enum {
+  FUSION_DIST_POINTS = 0, /* the integers in a are the coordinates */
+  FUSION_DIST_RANGE = 1,  /* element i of a and b is the half-open range [a_i, b_i) */
+};
 typedef struct FusionDistContext FusionDistContext;
 
 FUSION_RT_EXPORT FusionDistContext *fusion_dist_begin(int64_t stores, int64_t slots);
@@ -121,7 +126,8 @@ FUSION_RT_EXPORT void fusion_dist_fill(FusionDistContext *context, const int64_t
 FUSION_RT_EXPORT void fusion_dist_copy(FusionDistContext *context, const int64_t *words);
 
 /* words: slot, store, count, then that many placements that hold elements, the newest first, count, then that many
-   placements that need them. Collective. `wait` takes the same words. A scalar is sent from the first rank to all. */
+   placements that need them, count, then for each store that images among these refer to its number and partition (on
+   the domain of the image). The intervals of images are computed anew when these stores have changed. Collective. `wait` takes the same words. A scalar is sent from the first rank to all. */
 FUSION_RT_EXPORT void fusion_dist_exchange(FusionDistContext *context, const int64_t *words);
 FUSION_RT_EXPORT void fusion_dist_exchange_start(FusionDistContext *context, const int64_t *words);
 FUSION_RT_EXPORT void fusion_dist_exchange_wait(FusionDistContext *context, const int64_t *words);
