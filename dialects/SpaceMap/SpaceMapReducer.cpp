@@ -29,6 +29,25 @@ bool fusion::spacemap::isLegal(Reducer reducer, Type type) {
   return false;
 }
 
+bool fusion::spacemap::keepsSign(Reducer reducer) {
+  switch (reducer) {
+  case Reducer::Sum:
+  case Reducer::Prod:
+  case Reducer::Max:
+  case Reducer::Min:
+  case Reducer::MaxNum:
+  case Reducer::MinNum:
+    return true;
+  case Reducer::MaxUnsigned:
+  case Reducer::MinUnsigned:
+  case Reducer::And:
+  case Reducer::Or:
+  case Reducer::Xor:
+    return false;
+  }
+  return false;
+}
+
 static TypedAttr getFloatIdentity(Reducer reducer, FloatType type) {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   // A type without infinities (some 8-bit floats) has its largest number as the identity of min and max.

@@ -349,17 +349,7 @@ static bool isPositiveReduction(const LeafFacts &facts, bool orZero) {
     return true;
   if (facts.signsAreKnown || !facts.reducer || !facts.source)
     return false;
-  switch (*facts.reducer) {
-  case Reducer::Sum:
-  case Reducer::Prod:
-  case Reducer::Max:
-  case Reducer::Min:
-  case Reducer::MaxNum:
-  case Reducer::MinNum:
-    return isPositive(Expr(facts.source), orZero);
-  default:
-    return false;
-  }
+  return fusion::spacemap::keepsSign(*facts.reducer) && isPositive(Expr(facts.source), orZero);
 }
 
 bool fusion::algebra::isPositive(Expr expr, bool orZero) {

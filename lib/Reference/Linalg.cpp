@@ -149,7 +149,14 @@ static bool isInside(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> shap
   return llvm::all_of(llvm::zip(index, shape), [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
 }
 
-static LogicalResult run(Machine &machine, linalg::PackOp op) {
+/// The operands of a pack or unpack, and its result, not yet written.
+struct Packing {
+  TensorValue source, target, result;
+  Shape tiles;
+};
+
+template <typename Op>
+static mlir::FailureOr<Packing> getPacking(Machine &machine, Op op) {
   mlir::FailureOr<TensorValue> source = machine.getTensor(op, op.getSource());
   mlir::FailureOr<TensorValue> target = machine.getTensor(op, op.getDest());
   mlir::FailureOr<Shape> tiles = machine.getIntegers(op, op.getMixedTiles());
@@ -158,37 +165,41 @@ static LogicalResult run(Machine &machine, linalg::PackOp op) {
   mlir::FailureOr<TensorValue> result = machine.allocate(op, source->type, target->shape);
   if (failed(result))
     return failure();
-  Scalar padding = Scalar::makePoison(source->type);
+  return Packing{std::move(*source), std::move(*target), std::move(*result), std::move(*tiles)};
+}
+
+static LogicalResult run(Machine &machine, linalg::PackOp op) {
+  mlir::FailureOr<Packing> packing = getPacking(machine, op);
+  if (failed(packing))
+    return failure();
+  Scalar padding = Scalar::makePoison(packing->source.type);
   if (op.getPaddingValue()) {
     mlir::FailureOr<Scalar> value = machine.getScalar(op, op.getPaddingValue());
     if (failed(value))
       return failure();
     padding = *value;
   }
-  forEachIndex(result->shape, [&](const Shape &index) {
-    Shape from = getUnpackedIndex(op, index, *tiles, source->getRank());
-    result->store(result->getOffset(index),
-                  isInside(from, source->shape) ? source->load(source->getOffset(from)) : padding);
+  forEachIndex(packing->result.shape, [&](const Shape &index) {
+    Shape from = getUnpackedIndex(op, index, packing->tiles, packing->source.getRank());
+    const TensorValue &source = packing->source;
+    packing->result.store(packing->result.getOffset(index),
+                          isInside(from, source.shape) ? source.load(source.getOffset(from)) : padding);
   });
-  return machine.set(op, op->getResult(0), std::move(*result));
+  return machine.set(op, op->getResult(0), std::move(packing->result));
 }
 
 static LogicalResult run(Machine &machine, linalg::UnPackOp op) {
-  mlir::FailureOr<TensorValue> source = machine.getTensor(op, op.getSource());
-  mlir::FailureOr<TensorValue> target = machine.getTensor(op, op.getDest());
-  mlir::FailureOr<Shape> tiles = machine.getIntegers(op, op.getMixedTiles());
-  if (failed(source) || failed(target) || failed(tiles))
+  mlir::FailureOr<Packing> packing = getPacking(machine, op);
+  if (failed(packing))
     return failure();
-  mlir::FailureOr<TensorValue> result = machine.allocate(op, source->type, target->shape);
-  if (failed(result))
-    return failure();
-  copyElements(*target, *result);
-  forEachIndex(source->shape, [&](const Shape &index) {
-    Shape to = getUnpackedIndex(op, index, *tiles, result->getRank());
-    if (isInside(to, result->shape))
-      result->store(result->getOffset(to), source->load(source->getOffset(index)));
+  TensorValue &result = packing->result;
+  copyElements(packing->target, result);
+  forEachIndex(packing->source.shape, [&](const Shape &index) {
+    Shape to = getUnpackedIndex(op, index, packing->tiles, result.getRank());
+    if (isInside(to, result.shape))
+      result.store(result.getOffset(to), packing->source.load(packing->source.getOffset(index)));
   });
-  return machine.set(op, op->getResult(0), std::move(*result));
+  return machine.set(op, op->getResult(0), std::move(result));
 }
 
 Handled reference::runLinalgOp(Machine &machine, mlir::Operation *op) {

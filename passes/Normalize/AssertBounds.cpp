@@ -246,9 +246,7 @@ private:
       int64_t axis;
     };
     SmallVector<std::optional<Place>> places(op.getNumLoops());
-    auto getType = [&](const Place &place) {
-      return cast<RankedTensorType>(op->getOperand(place.operand).getType());
-    };
+    auto getType = [&](const Place &place) { return cast<RankedTensorType>(op->getOperand(place.operand).getType()); };
     auto visitAxes = [&](auto visit) {
       for (OpOperand &operand : op->getOpOperands())
         if (isRanked(operand.get()))
@@ -309,8 +307,7 @@ private:
   /// A read at position 0 where the extent is 1, else at the loop's, needs no check of every element.
   bool isPartOfGuard(tensor::ExtractOp extract) {
     auto generic = dyn_cast<linalg::GenericOp>(extract->getParentOp());
-    std::optional<fusion::BroadcastGuard> guard =
-        generic ? fusion::matchBroadcastGuard(generic, facts) : std::nullopt;
+    std::optional<fusion::BroadcastGuard> guard = generic ? fusion::matchBroadcastGuard(generic, facts) : std::nullopt;
     if (!guard || generic.getBody()->getTerminator()->getOperand(0) != extract.getResult())
       return false;
     BoundsCheck check(generic, facts, made);

@@ -54,8 +54,8 @@ private:
     bool hasDivisor = matchPattern(rhs, m_ConstantInt(&divisor));
     bool mayBeZero = !hasDivisor || divisor.isZero();
     // The least number divided by -1 is not a number of the type.
-    bool mayOverflow = isSignedDivision(op) && (!hasDivisor || divisor.isAllOnes()) &&
-                       (!hasDividend || dividend.isMinSignedValue());
+    bool mayOverflow =
+        isSignedDivision(op) && (!hasDivisor || divisor.isAllOnes()) && (!hasDividend || dividend.isMinSignedValue());
     OpBuilder builder(op);
     // Bodies of named operations have no places of their own.
     Location loc = isa<UnknownLoc>(op->getLoc()) ? op->getParentOp()->getLoc() : op->getLoc();

@@ -124,8 +124,7 @@ bool ExtentFacts::addLiterals(Value condition, Clause &clause) {
   auto comparison = condition.getDefiningOp<arith::CmpIOp>();
   if (!comparison || !isIndexLike(comparison.getLhs().getType()))
     return false;
-  clause.insert(
-      makeLiteral(comparison.getPredicate(), evaluate(comparison.getLhs()), evaluate(comparison.getRhs())));
+  clause.insert(makeLiteral(comparison.getPredicate(), evaluate(comparison.getLhs()), evaluate(comparison.getRhs())));
   return true;
 }
 

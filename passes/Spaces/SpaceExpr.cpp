@@ -46,18 +46,8 @@ LeafFacts SpaceExprs::getSigns(Value space) {
   } else if (auto oneToAll = dyn_cast_or_null<OneToAllOp>(op)) {
     facts = getSigns(oneToAll.getSource());
   } else if (auto allToOne = dyn_cast_or_null<AllToOneOp>(op)) {
-    switch (allToOne.getReducer()) {
-    case Reducer::Sum:
-    case Reducer::Prod:
-    case Reducer::Max:
-    case Reducer::Min:
-    case Reducer::MaxNum:
-    case Reducer::MinNum:
+    if (keepsSign(allToOne.getReducer()))
       facts = getSigns(allToOne.getSource());
-      break;
-    default:
-      break;
-    }
   }
   facts.signsAreKnown = true;
   signs[space] = facts;

@@ -19,15 +19,8 @@ namespace fusion {
 
 using namespace mlir;
 using namespace fusion::spacemap;
+using namespace fusion::algebra;
 namespace algebra = fusion::algebra;
-using fusion::algebra::accumulated;
-using fusion::algebra::Expr;
-using fusion::algebra::ExprContext;
-using fusion::algebra::ExprKind;
-using fusion::algebra::Node;
-using fusion::algebra::Role;
-using fusion::algebra::UpdatePlan;
-using fusion::algebra::UpdateState;
 
 //===----------------------------------------------------------------------===//
 // Outside of the loops

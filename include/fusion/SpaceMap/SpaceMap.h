@@ -31,6 +31,9 @@ namespace fusion::spacemap {
 /// Whether `reducer` is defined on elements of `type`.
 bool isLegal(Reducer reducer, mlir::Type type);
 
+/// Whether floats that are all positive, or all not negative, are so when reduced.
+bool keepsSign(Reducer reducer);
+
 /// The identity of `reducer` on elements of `type` (0 for sum, -inf for a float maximum, ...). Null if not legal.
 mlir::TypedAttr getIdentity(Reducer reducer, mlir::Type type);
 
