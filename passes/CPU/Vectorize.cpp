@@ -44,12 +44,43 @@ struct CPUVectorize : fusion::impl::CPUVectorizeBase<CPUVectorize> {
 
     SmallVector<Operation *> work;
     getOperation().walk([&](linalg::LinalgOp op) { work.push_back(op); });
+    // A contraction right behind the zeros that it adds to starts with zeros in registers.
+    llvm::DenseMap<Operation *, linalg::FillOp> starts;
     for (Operation *op : work)
-      if (failed(lower(op, target)))
+      if (linalg::FillOp fill = getZeros(op))
+        starts[op] = fill;
+    llvm::SmallPtrSet<Operation *, 8> postponed;
+    for (auto &[op, fill] : starts)
+      postponed.insert(fill);
+    for (Operation *op : work)
+      if (!postponed.contains(op) && failed(lower(op, target, starts.lookup(op))))
         return signalPassFailure();
   }
 
-  LogicalResult lower(Operation *op, const VectorTarget &target) {
+  /// The operation in front of `op` that fills its only output, which `op` does not read otherwise, with zeros.
+  static linalg::FillOp getZeros(Operation *op) {
+    auto generic = dyn_cast<linalg::LinalgOp>(op);
+    if (!generic || generic.getNumDpsInits() != 1 || generic.getNumReductionLoops() == 0)
+      return {};
+    Operation *before = op->getPrevNode();
+    while (before && !isa<linalg::FillOp>(before) && isPure(before))
+      before = before->getPrevNode();
+    auto fill = dyn_cast_or_null<linalg::FillOp>(before);
+    Value output = generic.getDpsInits()[0];
+    if (!fill || !fill.hasPureBufferSemantics() || fill.getOutputs()[0] != output ||
+        llvm::is_contained(generic.getDpsInputs(), output) ||
+        !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isProjectedPermutation())
+      return {};
+    Attribute value;
+    if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      return {};
+    auto number = dyn_cast<FloatAttr>(value);
+    bool isZero = number ? number.getValue().isPosZero() : matchPattern(fill.getInputs()[0], m_Zero());
+    return isZero ? fill : linalg::FillOp();
+  }
+
+  /// `start` is the operation that makes the zeros to which `op` adds, or null.
+  LogicalResult lower(Operation *op, const VectorTarget &target, linalg::FillOp start = {}) {
     IRRewriter rewriter(op->getContext());
     auto linalgOp = cast<linalg::LinalgOp>(op);
     if (!linalgOp.hasPureBufferSemantics())
@@ -65,9 +96,16 @@ struct CPUVectorize : fusion::impl::CPUVectorizeBase<CPUVectorize> {
 
     ImplicitLocOpBuilder b(generic.getLoc(), generic);
     FailureOr<LoopNest> nest = buildLoopNest(b, generic);
+    bool isEmpty = succeeded(nest) &&
+                   llvm::any_of(nest->extents, [](OpFoldResult extent) { return isConstantIntValue(extent, 0); });
+    if (start && (failed(nest) || isEmpty)) {
+      if (failed(lower(start, target)))
+        return failure();
+      start = {};
+    }
     if (failed(nest))
       return loops(rewriter, cast<linalg::LinalgOp>(generic.getOperation()));
-    if (llvm::any_of(nest->extents, [](OpFoldResult extent) { return isConstantIntValue(extent, 0); })) {
+    if (isEmpty) {
       rewriter.eraseOp(generic); // no point in its iteration space
       return success();
     }
@@ -77,7 +115,12 @@ struct CPUVectorize : fusion::impl::CPUVectorizeBase<CPUVectorize> {
       for (auto [access, distance] : llvm::zip(nest->accesses, distances.asArrayRef()))
         access.prefetch = access.raw ? 0 : distance;
     simplify(b, *nest);
-    if (succeeded(vectorizeContraction(b, *nest, target))) {
+    bool isContraction = succeeded(vectorizeContraction(b, *nest, target, /*startsAtZero=*/bool(start)));
+    if (start && isContraction)
+      rewriter.eraseOp(start);
+    else if (start && failed(lower(start, target)))
+      return failure();
+    if (isContraction) {
       ++numContractions;
     } else if (succeeded(vectorizeTranspose(b, *nest, target))) {
       ++numTransposes;

@@ -12,9 +12,10 @@
 
 namespace fusion::cpu {
 
-/// Sums of products: register tiles whose accumulators stay in registers over all reduction loops.
+/// Sums of products: register tiles whose accumulators stay in registers over all reduction loops. With `startsAtZero`
+/// the output is not read.
 llvm::LogicalResult vectorizeContraction(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest,
-                                         const VectorTarget &target);
+                                         const VectorTarget &target, bool startsAtZero = false);
 
 /// Copies whose source and destination are contiguous along different loops: square blocks transposed in registers.
 llvm::LogicalResult vectorizeTranspose(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest, const VectorTarget &target);

@@ -93,8 +93,8 @@ struct Tile {
 class ContractionEmitter {
 public:
   ContractionEmitter(ImplicitLocOpBuilder &b, const LoopNest &nest, const VectorTarget &target,
-                     const Products &products)
-      : b(b), nest(nest), target(target), products(products) {}
+                     const Products &products, bool startsAtZero)
+      : b(b), nest(nest), target(target), products(products), startsAtZero(startsAtZero) {}
 
   LogicalResult plan();
   void emit();
@@ -143,6 +143,7 @@ private:
   const LoopNest &nest;
   const VectorTarget &target;
   const Products &products;
+  bool startsAtZero;
 
   Factor leftFactor, rightFactor;
   Access left, right; // A and B; replaced by their packed copies while those are in use
@@ -539,7 +540,9 @@ void ContractionEmitter::tile(ValueRange offsets, Tile tile, const LaneMask &mas
   for (unsigned row = 0; row < tile.rows; ++row)
     for (unsigned vector = 0; vector < tile.vectors; ++vector)
       accumulators.push_back(
-          loadVector(b, output, offsetOf(row, vector), b.getIndexAttr(1), lanes, maskOf(tile, vector, mask)));
+          startsAtZero
+              ? splat(b, arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type))), lanes)
+              : loadVector(b, output, offsetOf(row, vector), b.getIndexAttr(1), lanes, maskOf(tile, vector, mask)));
   reduce(0, offsets[leftFactor.access], offsets[rightFactor.access], tile, mask, accumulators);
   for (unsigned row = 0; row < tile.rows; ++row)
     for (unsigned vector = 0; vector < tile.vectors; ++vector)
@@ -581,11 +584,12 @@ void ContractionEmitter::reduce(unsigned depth, Value leftOffset, Value rightOff
 
 } // namespace
 
-LogicalResult vectorizeContraction(ImplicitLocOpBuilder &b, const LoopNest &nest, const VectorTarget &target) {
+LogicalResult vectorizeContraction(ImplicitLocOpBuilder &b, const LoopNest &nest, const VectorTarget &target,
+                                   bool startsAtZero) {
   std::optional<Products> products = matchProducts(nest);
   if (!products)
     return failure();
-  ContractionEmitter emitter(b, nest, target, *products);
+  ContractionEmitter emitter(b, nest, target, *products, startsAtZero);
   if (failed(emitter.plan()))
     return failure();
   emitter.emit();

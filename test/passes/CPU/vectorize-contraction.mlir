@@ -109,3 +109,34 @@ func.func @convolution(%x: memref<1x3x18x34xf32>, %w: memref<12x3x3x3xf32>, %y: 
       ins(%x, %w : memref<1x3x18x34xf32>, memref<12x3x3x3xf32>) outs(%y : memref<1x12x16x32xf32>)
   return
 }
+
+// -----
+
+// Zeros right in front of the contraction that adds to them stay in registers; C is not read, and not written twice.
+// CHECK-LABEL: func.func @from_zero(
+// CHECK-NOT:     linalg.fill
+// CHECK-NOT:     vector.load %{{.*}} : memref<{{.*}}>, vector<{{.*}}>
+// CHECK:         %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<{{16|8}}xf32>
+// CHECK-NOT:     vector.store
+// CHECK:         scf.for {{.*}} iter_args({{.*}} = %[[ZERO]],
+// CHECK:         vector.store
+func.func @from_zero(%a: memref<24x64xf32>, %b: memref<64x64xf32>, %c: memref<24x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<24x64xf32>)
+  linalg.matmul ins(%a, %b : memref<24x64xf32>, memref<64x64xf32>) outs(%c : memref<24x64xf32>)
+  return
+}
+
+// -----
+
+// Ones, or zeros for another buffer, are written as they are.
+// CHECK-LABEL: func.func @from_one(
+// CHECK:         vector.store
+// CHECK:         vector.load
+// CHECK:         vector.fma
+func.func @from_one(%a: memref<24x64xf32>, %b: memref<64x64xf32>, %c: memref<24x64xf32>) {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%c : memref<24x64xf32>)
+  linalg.matmul ins(%a, %b : memref<24x64xf32>, memref<64x64xf32>) outs(%c : memref<24x64xf32>)
+  return
+}
