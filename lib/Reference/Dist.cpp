@@ -192,7 +192,7 @@ public:
 
 private:
   LogicalResult runPoint(const Shape &point, unsigned rank, Body body);
-  LogicalResult readAhead();
+  LogicalResult readAhead(bool everywhere);
   FailureOr<PointArgument> prepare(unsigned index, const StoreBox &box, llvm::StringRef pointText, unsigned rank);
   LogicalResult contribute(unsigned index, const StoreBox &box, unsigned rank, TensorValue content);
 
@@ -201,7 +201,7 @@ private:
   llvm::SmallVector<dist::Access> accesses;
   llvm::SmallVector<StoreView> views;
   int64_t number = 0;
-  /// Scalars that the points of a replicated launch read, by argument and rank: what they held before the launch.
+  /// Scalars that a launch reads whose points write the same scalars, by argument and rank: what they held before the launch.
   llvm::DenseMap<std::pair<unsigned, unsigned>, TensorValue> before;
 };
 
@@ -218,14 +218,15 @@ LogicalResult LaunchRun::run(Body body) {
     views.push_back(std::move(*view));
   }
   number = ++machine.numWrites;
-  if (op.isReplicated() && failed(readAhead()))
-    return mlir::failure();
   llvm::ArrayRef<int64_t> domain = op.getLaunchDomain();
   int64_t points = dist::getNumPoints(domain);
   unsigned ranks = machine.getNumRanks();
+  bool everywhere = onlyScalars && points == 1 && !reduces;
+  if ((op.isReplicated() || everywhere) && failed(readAhead(everywhere)))
+    return mlir::failure();
   for (int64_t i = 0; i < points; ++i) {
     Shape point = getPoint(domain, i);
-    if (onlyScalars && points == 1 && !reduces) {
+    if (everywhere) {
       for (unsigned rank = 0; rank < std::max(ranks, 1u); ++rank)
         if (failed(runPoint(point, rank, body)))
           return mlir::failure();
@@ -237,23 +238,23 @@ LogicalResult LaunchRun::run(Body body) {
   return success();
 }
 
-LogicalResult LaunchRun::readAhead() {
+LogicalResult LaunchRun::readAhead(bool everywhere) {
   int64_t points = dist::getNumPoints(op.getLaunchDomain());
   unsigned ranks = machine.getNumRanks();
-  for (auto [index, access] : llvm::enumerate(accesses)) {
-    if (!views[index].shape.empty() || !access.privilege.reads())
+  for (unsigned rank = 0; rank < std::max(ranks, 1u); ++rank) {
+    bool hasPoint = everywhere || !ranks;
+    for (int64_t i = 0; i < points && !hasPoint; ++i)
+      hasPoint = getRankOfPoint(i, points, ranks) == rank;
+    if (!hasPoint)
       continue;
-    // Ranks of the first points of blocks: each rank with points is visited.
-    for (int64_t i = 0; i < points; ++i) {
-      unsigned rank = ranks ? getRankOfPoint(i, points, ranks) : 0;
-      auto key = std::make_pair(unsigned(index), rank);
-      if (before.contains(key))
+    for (auto [index, access] : llvm::enumerate(accesses)) {
+      if (!views[index].shape.empty() || !access.privilege.reads())
         continue;
       FailureOr<TensorValue> content =
           readBox(machine, op, views[index], StoreBox(), rank, "argument " + llvm::Twine(index));
       if (failed(content))
         return mlir::failure();
-      before[key] = std::move(*content);
+      before[{unsigned(index), rank}] = std::move(*content);
     }
   }
   return success();
