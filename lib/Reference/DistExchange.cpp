@@ -81,9 +81,7 @@ static FailureOr<Transfer> planTransfer(Machine &machine, Op op) {
   if (failed(view))
     return mlir::failure();
   const Store &store = *view->store;
-  if (!store.pending.empty())
-    return op.emitOpError("moves elements of a store whose contributions are not combined yet: a 'dist.all_reduce' is "
-                          "missing");
+  // Contributions that are not combined yet lie apart: old elements may be brought to where they will be.
   unsigned ranks = machine.getNumRanks();
   RankSets needed(store.current.size(), 0);
   for (mlir::Attribute attribute : op.getTargets()) {

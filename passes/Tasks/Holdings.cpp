@@ -170,6 +170,22 @@ void StoreHoldings::forgetImagesOf(Value store) {
   });
 }
 
+Holdings StoreHoldings::getMissingLayers(const StoreHoldings &other) const {
+  Holdings shared, missing;
+  for (const Holding &layer : layers)
+    if (llvm::is_contained(other.layers, layer))
+      shared.push_back(layer);
+  const auto *next = shared.begin();
+  bool sameOrder = true;
+  for (const Holding &layer : other.layers)
+    if (llvm::is_contained(shared, layer))
+      sameOrder &= layer == *next++;
+  for (const Holding &layer : other.layers)
+    if (!(sameOrder && llvm::is_contained(shared, layer)))
+      missing.push_back(layer);
+  return missing;
+}
+
 bool StoreHoldings::operator==(const StoreHoldings &other) const {
   auto holdsAll = [](ArrayRef<Holding> all, ArrayRef<Holding> some) {
     return llvm::all_of(some, [&](const Holding &one) { return llvm::is_contained(all, one); });

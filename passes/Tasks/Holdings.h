@@ -81,10 +81,14 @@ struct StoreHoldings {
   /// After a write to a store that images refer to.
   void forgetImagesOf(mlir::Value store);
 
-  bool operator==(const StoreHoldings &other) const;
-
-private:
+  /// Drops layers of which later ones have all elements.
   void dropHiddenLayers();
+
+  /// The placements that must be made current here so that the layers of `other` say where current elements are. Those
+  /// that are layers here in the same order say so already.
+  Holdings getMissingLayers(const StoreHoldings &other) const;
+
+  bool operator==(const StoreHoldings &other) const;
 };
 
 } // namespace fusion::dist

@@ -309,7 +309,7 @@ void Planner::establish(const State &wanted, State &state, Operation *where, boo
           if (one.isImage() == images && !known.isCurrent(one) && !llvm::is_contained(targets, one))
             targets.push_back(one);
       };
-      add(holdings.layers);
+      add(state[store].getMissingLayers(holdings));
       add(holdings.current);
       require(store, targets, state, where, emit, counter);
     }
@@ -329,8 +329,10 @@ State Planner::join(const State &dominant, const State &other, function_ref<bool
       if (!llvm::is_contained(ours.layers, layer))
         result.layers.push_back(layer);
     result.layers.append(ours.layers.begin(), ours.layers.end());
+    result.dropHiddenLayers();
+    Holdings missing = theirs.getMissingLayers(result);
     for (const Holding &known : ours.current) {
-      bool isLayer = !known.isImage() && llvm::is_contained(ours.layers, known);
+      bool isLayer = llvm::is_contained(missing, known);
       bool referable = llvm::all_of(known.getGiven(), [&](const auto &given) { return forcesCurrent(given.first); });
       if (isLayer || (forcesCurrent(store) && referable) || (!known.isImage() && theirs.isCurrent(known)) ||
           llvm::is_contained(theirs.current, known))
@@ -451,8 +453,9 @@ LogicalResult Planner::planIf(scf::IfOp branch, State &state, bool emit) {
   establish(thenOwes, thenState, thenBlock->getTerminator(), emit, counts.exchanges);
   bool owes = llvm::any_of(elseOwes, [&](const auto &entry) {
     const auto &[store, holdings] = entry;
-    auto isMissing = [&, of = store](const Holding &one) { return !elseState[of].isCurrent(one); };
-    return llvm::any_of(holdings.layers, isMissing) || llvm::any_of(holdings.current, isMissing);
+    const StoreHoldings &known = elseState[store];
+    auto isMissing = [&](const Holding &one) { return !known.isCurrent(one); };
+    return llvm::any_of(known.getMissingLayers(holdings), isMissing) || llvm::any_of(holdings.current, isMissing);
   });
   if (owes && emit && !branch.elseBlock()) {
     OpBuilder builder(branch);

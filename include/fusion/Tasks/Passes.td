@@ -5,6 +5,45 @@
 
 include "mlir/Pass/PassBase.td"
 
+//===--- Distribution ---------------------------------------------------------------------------------------------===//
+
+def DistDistribute : Pass<"dist-distribute", "::mlir::ModuleOp"> {
+  let summary = "Distribute functions on tensors over the points of a launch domain";
+  let description = [{
+    Each linalg operation of a function with static extents becomes a task and a launch; tensors become stores. The
+    domain is that of the attribute `dist.domain` of the function, or the option. The attribute `dist.dims` of an
+    operation names the loop that each dimension of the domain cuts; without it these are the parallel loops in order,
+    then the reduction loops. A matrix product is so cut by rows (`[0]`), columns (`[1]`) or along the sum (`[2]`: the
+    result is then reduced into). An operand that does not have the loop is whole at every point.
+
+    `tensor.extract_slice` without strides is no operation: what reads it has an offset in its partition, as in
+    stencils. `tensor.insert_slice` becomes copies. An operation without `dist.dims` that cannot be cut (too few loops,
+    subscripts that are sums of loops, bodies that ask for the index of a cut loop, reductions by unknown operators) runs
+    at one point. Other operations on tensors, control flow, dynamic extents, and values of the host program that are no
+    constants in bodies are errors.
+
+    Example: with `domain=4`
+
+    ```mlir
+    func.func @main(%a: tensor<8x6xf64>, %b: tensor<6x5xf64>) -> tensor<8x5xf64> {
+      %zero = arith.constant 0.0 : f64
+      %empty = tensor.empty() : tensor<8x5xf64>
+      %init = linalg.fill ins(%zero : f64) outs(%empty : tensor<8x5xf64>) -> tensor<8x5xf64>
+      %c = linalg.matmul ins(%a, %b : tensor<8x6xf64>, tensor<6x5xf64>) outs(%init : tensor<8x5xf64>) -> tensor<8x5xf64>
+      return %c : tensor<8x5xf64>
+    }
+    ```
+
+    becomes one launch on four points, each of which has two rows of `%a` and `%c` and all of `%b`.
+  }];
+  let dependentDialects = ["::fusion::dist::DistDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"domain", "domain", "int64_t",
+               "Extents of the launch domain of public functions without 'dist.domain'; none leaves them as they are.">
+  ];
+}
+
 //===--- Fusion ---------------------------------------------------------------------------------------------------===//
 
 def DistFuse : Pass<"dist-fuse", "::mlir::ModuleOp"> {
@@ -156,6 +195,35 @@ def DistPlanCommunication : Pass<"dist-plan-communication", "::mlir::ModuleOp"> 
     Statistic<"numDropped", "dropped", "Reads that need no exchange">,
     Statistic<"numReductions", "all-reduces", "Reductions over the ranks inserted">
   ];
+}
+
+def DistOverlapCommunication : Pass<"dist-overlap-communication", "::mlir::ModuleOp"> {
+  let summary = "Split exchanges into start and wait where there is something to do meanwhile";
+  let description = [{
+    An exchange starts right after the last operation of its block that touches the store, and is waited for right before
+    the next one. Where launches, or other exchanges, lie between the two, `dist.exchange` becomes `dist.exchange_start`
+    and `dist.exchange_wait`; several exchanges in front of one launch are under way at once. An exchange with nothing
+    to do meanwhile stays as it is.
+
+    Example: of
+
+    ```mlir
+    #cut = #dist.tiled<[5] offset [0] extent [10] by (d0) -> (d0)>
+    func.func @main(%x: tensor<10xf64>, %zero: f64) -> tensor<10xf64> {
+      %X = dist.from_tensor %x : tensor<10xf64> -> !dist.store<10xf64>
+      %Y = dist.create : !dist.store<10xf64>
+      dist.fill %zero into %Y by #cut on [2] : f64, !dist.store<10xf64>
+      dist.exchange %X from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#cut on [2]>] : !dist.store<10xf64>
+      dist.copy %X by #cut to %Y by #cut on [2] : !dist.store<10xf64>, !dist.store<10xf64>
+      %y = dist.to_tensor %Y : !dist.store<10xf64> -> tensor<10xf64>
+      return %y : tensor<10xf64>
+    }
+    ```
+
+    the exchange starts before the fill, and is waited for after it.
+  }];
+  let dependentDialects = ["::fusion::dist::DistDialect"];
+  let statistics = [Statistic<"numOverlapped", "overlapped", "Exchanges split into start and wait">];
 }
 
 //===--- Execution ------------------------------------------------------------------------------------------------===//
