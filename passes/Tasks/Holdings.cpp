@@ -180,8 +180,14 @@ Holdings StoreHoldings::getMissingLayers(const StoreHoldings &other) const {
   for (const Holding &layer : other.layers)
     if (llvm::is_contained(shared, layer))
       sameOrder &= layer == *next++;
+  // A layer over which another one has newer elements here, of which `other` says nothing, is old in part.
+  auto isOutdated = [&](const Holding &layer) {
+    return llvm::any_of(llvm::make_range(llvm::find(layers, layer) + 1, layers.end()), [&](const Holding &above) {
+      return above.mayMeet(layer) && !llvm::is_contained(shared, above);
+    });
+  };
   for (const Holding &layer : other.layers)
-    if (!(sameOrder && llvm::is_contained(shared, layer)))
+    if (!sameOrder || !llvm::is_contained(shared, layer) || isOutdated(layer))
       missing.push_back(layer);
   return missing;
 }
