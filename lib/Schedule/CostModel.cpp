@@ -79,9 +79,15 @@ double GraphModel::predictSeconds(const Schedule &schedule, const Target &target
                     target.blockSeconds * (1 + 0.2 * (slices - 1));
   double waves = std::ceil(blocks / target.units);
   double memory = tensorBytes / target.memoryRate;
-  // A GPU hides one behind the other; a core waits for what no prefetcher brings in time.
-  if (target.kind == Target::Kind::GPU)
-    return target.launchSeconds + std::max(waves * perBlock, memory);
+  // A GPU hides one behind the other, if there are other blocks to work on while one waits: a block that fills the
+  // registers is alone. A core waits for what no prefetcher brings in time.
+  if (target.kind == Target::Kind::GPU) {
+    // Outputs along the temporal dimension are computed in a loop of their own, from the sources.
+    if (temporal >= 0 && llvm::any_of(outputs, [&](const Space &output) { return output.hasDim(temporal); }))
+      memory *= 2;
+    double filled = double(getFootprint(schedule, target, /*stages=*/2).registers) / target.nearBytes;
+    return target.launchSeconds + std::max(waves * perBlock, memory * (1 + filled));
+  }
   perBlock += packed / packedPerSecond + numRows * rowSeconds;
   return target.launchSeconds + waves * perBlock + memory;
 }

@@ -81,6 +81,8 @@ LogicalResult ThreadProgram::emit(Operation *op) {
     return emitLinalg(linalgOp);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return emitLoop(loop);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return emitInsert(insert);
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return emitElement(extract, scalars);
   if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
@@ -152,6 +154,13 @@ LogicalResult ThreadProgram::emitLoop(scf::ForOp loop) {
       inits.push_back(getScalar(init));
       continue;
     }
+    FailureOr<bool> inPlace = isWrittenInPlace(loop, layouts.size());
+    if (failed(inPlace))
+      return failure();
+    if (*inPlace) {
+      layouts.push_back(std::nullopt);
+      continue;
+    }
     auto op = next.getDefiningOp<linalg::LinalgOp>();
     std::optional<Layout> layout;
     if (op && !isTransparent(op)) {
@@ -189,6 +198,15 @@ LogicalResult ThreadProgram::emitLoop(scf::ForOp loop) {
   auto bind = [&](ValueRange states, ValueRange registers) {
     unsigned next = 0;
     for (auto [state, init, layout] : llvm::zip(states, loop.getInitArgs(), layouts)) {
+      if (!layout && isa<TensorType>(init.getType())) {
+        TileState place = tiles.lookup(init);
+        place.isUndefined = false;
+        place.isInPlace = true;
+        OpFoldResults extents = getExtents(init);
+        tiles[state] = place;
+        extentsOf[state] = extents;
+        continue;
+      }
       if (!layout) {
         scalars.map(state, registers[next++]);
         continue;
@@ -220,6 +238,8 @@ LogicalResult ThreadProgram::emitLoop(scf::ForOp loop) {
       return failure();
     SmallVector<Value> next;
     for (auto [value, layout] : llvm::zip(yield.getOperands(), layouts)) {
+      if (!layout && isa<TensorType>(value.getType()))
+        continue;
       if (!layout) {
         next.push_back(getScalar(value));
         continue;
@@ -243,9 +263,62 @@ LogicalResult ThreadProgram::emitLoop(scf::ForOp loop) {
   return success();
 }
 
+/// Whether state `number` of the loop is a part of a result whose slices each trip writes, and nothing reads.
+FailureOr<bool> ThreadProgram::isWrittenInPlace(scf::ForOp loop, unsigned number) {
+  auto insert = loop.getBody()->getTerminator()->getOperand(number).getDefiningOp<tensor::InsertSliceOp>();
+  Value state = loop.getRegionIterArg(number);
+  if (!insert || insert.getDest() != state)
+    return false;
+  FailureOr<TileState *> init = getState(loop.getInitArgs()[number]);
+  if (failed(init))
+    return failure();
+  return (*init)->global && (*init)->global->isOutput && (*init)->isUndefined;
+}
+
+LogicalResult ThreadProgram::emitInsert(tensor::InsertSliceOp insert) {
+  FailureOr<TileState *> destination = getState(insert.getDest());
+  if (failed(destination))
+    return failure();
+  if (!(*destination)->isInPlace)
+    return insert.emitOpError("writes a part of a tile that is in registers, for which there is no GPU code");
+  // Where it goes, a slice of the same place tells.
+  OpBuilder scratch(insert);
+  auto slice = tensor::ExtractSliceOp::create(scratch, loc, insert.getSourceType(), insert.getDest(),
+                                              insert.getMixedOffsets(), insert.getMixedSizes(),
+                                              insert.getMixedStrides());
+  Value place = slice.getResult();
+  LogicalResult located = emitSlice(slice);
+  FailureOr<Layout> fallback = succeeded(located) ? getFallbackLayout(place) : FailureOr<Layout>(failure());
+  if (failed(fallback)) {
+    slice.erase();
+    return failure();
+  }
+  GlobalTile tile = *tiles[place].global;
+  OpFoldResults extents = extentsOf[place];
+  tiles.erase(place);
+  extentsOf.erase(place);
+  slice.erase();
+  FailureOr<TileState *> source = getState(insert.getSource());
+  if (failed(source))
+    return failure();
+  Layout layout = (*source)->fragments.empty() ? *fallback : (*source)->fragments.front().layout;
+  FailureOr<Fragment> fragment = getFragment(insert.getSource(), layout);
+  if (failed(fragment))
+    return failure();
+  store(*fragment, tile, extents);
+  TileState state = tiles.lookup(insert.getDest());
+  OpFoldResults whole = getExtents(insert.getDest());
+  tiles[insert.getResult()] = state;
+  extentsOf[insert.getResult()] = whole;
+  return success();
+}
+
 LogicalResult ThreadProgram::emitStore(tensor::ParallelInsertSliceOp insert) {
   loc = insert.getLoc();
   auto destination = cast<BlockArgument>(insert.getDest());
+  // Written slice by slice, at this place.
+  if (auto known = tiles.find(insert.getSource()); known != tiles.end() && known->second.isInPlace)
+    return success();
   FailureOr<GlobalTile> whole = getGlobalTile(destination);
   if (failed(whole))
     return failure();

@@ -48,6 +48,8 @@ struct GlobalTile {
   /// Address of its first element.
   mlir::Value pointer;
   mlir::Type elementType;
+  /// Whether this is (a part of) a result of the kernel.
+  bool isOutput = false;
   /// Elements between neighbours, per dimension of the tile.
   llvm::SmallVector<mlir::OpFoldResult> strides;
   int contiguous = -1;
@@ -57,6 +59,8 @@ struct GlobalTile {
 /// What is known of a tile: any of these may be there, all with the same content.
 struct TileState {
   bool isUndefined = false;
+  /// A result that is written to global memory slice by slice.
+  bool isInPlace = false;
   mlir::Value splat;
   std::optional<GlobalTile> global;
   llvm::SmallVector<Fragment, 1> fragments;
@@ -111,6 +115,8 @@ private:
   mlir::LogicalResult emitScalar(mlir::Operation *op);
   mlir::LogicalResult emitElement(mlir::tensor::ExtractOp extract, mlir::IRMapping &map);
   mlir::LogicalResult emitStore(mlir::tensor::ParallelInsertSliceOp insert);
+  mlir::LogicalResult emitInsert(mlir::tensor::InsertSliceOp insert);
+  mlir::FailureOr<bool> isWrittenInPlace(mlir::scf::ForOp loop, unsigned number);
   void emitCoordinates();
 
   // ThreadArguments.cpp: what comes from the host.

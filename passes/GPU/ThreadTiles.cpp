@@ -25,6 +25,7 @@ FailureOr<GlobalTile> ThreadProgram::getGlobalTile(Value tensor) {
     return failure();
   auto type = cast<RankedTensorType>(tensor.getType());
   tile.pointer = *buffer;
+  tile.isOutput = isOutput;
   tile.elementType = type.getElementType();
   tile.strides.resize(type.getRank());
   OpFoldResult stride = builder.getIndexAttr(1);
