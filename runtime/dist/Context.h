@@ -93,7 +93,7 @@ struct Store {
   Window window;
   /// Null if the memory belongs to somebody else.
   void *owned;
-  /// Another number after each change of the content, the same on all ranks.
+  /// Another number after each change of the content on any rank; different for all stores of the process.
   uint64_t version;
 };
 
@@ -123,8 +123,6 @@ struct FusionDistContext {
   fusion::runtime::dist::Partial *partials;
   /// Those that own memory beside their slot.
   fusion::runtime::dist::KeptExchange *exchanges;
-  /// The last version that was given to a store.
-  uint64_t clock;
 };
 
 namespace fusion::runtime::dist {
@@ -150,7 +148,7 @@ bool isEmpty(const Range *box, int64_t rank);
 Store &getStore(FusionDistContext *context, int64_t number);
 
 /// The content changes, on one rank or another.
-inline void touch(FusionDistContext *context, Store &store) { store.version = ++context->clock; }
+void touch(Store &store);
 
 /// A block of the guard, or a failure.
 template <typename T>

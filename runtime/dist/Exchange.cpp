@@ -207,7 +207,7 @@ static const FusionMpiPlan *readExchange(FusionDistContext *context, const int64
     broadcastScalar(context, *store);
     return nullptr;
   }
-  touch(context, *store);
+  touch(*store);
   int64_t numSources = reader.take();
   auto *sources = static_cast<Placement *>(alloca(size_t(numSources) * sizeof(Placement)));
   for (int64_t i = 0; i < numSources; ++i)

@@ -4,8 +4,8 @@
 
 #include "../Guard.h"
 
-#include <alloca.h>
 #include <algorithm>
+#include <alloca.h>
 #include <cstring>
 
 using namespace fusion::runtime;

@@ -83,7 +83,7 @@ Launch parseLaunch(FusionDistContext *context, const int64_t *words, char *memor
     argument.store = &getStore(context, reader.take());
     argument.privilege = reader.take();
     if (argument.privilege != FUSION_DIST_READ)
-      touch(context, *argument.store);
+      touch(*argument.store);
     argument.partial = nullptr;
     if (argument.privilege == FUSION_DIST_REDUCE) {
       argument.op = int32_t(reader.take());
@@ -240,7 +240,8 @@ void fusion_dist_launch_external(FusionDistContext *context, const int64_t *word
                   sizes,
                   argument.window.strides,
                   offsets,
-                  store.shape};
+                  store.shape,
+                  store.version};
     }
     taskError[0] = 0;
     if (int32_t status = body(tiles, int32_t(launch.count)); status != 0)
@@ -256,7 +257,7 @@ void fusion_dist_fill(FusionDistContext *context, const int64_t *words, int64_t 
   bool everywhere = reader.take() & FUSION_DIST_EVERYWHERE;
   Domain domain = reader.takeDomain();
   Store &store = getStore(context, reader.take());
-  touch(context, store);
+  touch(store);
   Partition partition = reader.takePartition(store.rank);
   auto *point = static_cast<int64_t *>(alloca(size_t(domain.rank + 1) * sizeof(int64_t)));
   auto *box = static_cast<Range *>(alloca(size_t(store.rank + 1) * sizeof(Range)));
@@ -276,7 +277,7 @@ void fusion_dist_copy(FusionDistContext *context, const int64_t *words) {
   Store &source = getStore(context, reader.take());
   Partition sourcePartition = reader.takePartition(source.rank);
   Store &target = getStore(context, reader.take());
-  touch(context, target);
+  touch(target);
   Partition targetPartition = reader.takePartition(target.rank);
   auto *point = static_cast<int64_t *>(alloca(size_t(domain.rank + 1) * sizeof(int64_t)));
   auto *from = static_cast<Range *>(alloca(size_t(source.rank + 1) * sizeof(Range)));

@@ -35,7 +35,7 @@ extern "C" void fusion_dist_all_reduce(FusionDistContext *context, const int64_t
   Reader reader(words);
   int64_t slot = reader.take();
   Store &store = getStore(context, reader.take());
-  touch(context, store);
+  touch(store);
   auto op = int32_t(reader.take());
   auto identity = uint64_t(reader.take());
   Partial &waiting = getPartial(context, reader.take(), store);

@@ -5,6 +5,7 @@
 #include "../Guard.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 using namespace fusion::runtime;
@@ -14,6 +15,11 @@ Store &fusion::runtime::dist::getStore(FusionDistContext *context, int64_t numbe
   if (number < 0 || number >= context->numStores || !context->stores[number].isLive)
     raise(FUSION_INVALID_ARGUMENT, "a store is used before it is made or after its last use");
   return context->stores[number];
+}
+
+void fusion::runtime::dist::touch(Store &store) {
+  static std::atomic<uint64_t> last{0};
+  store.version = last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 /// The window that this rank has of a store with these placements.
@@ -61,7 +67,7 @@ static Store &makeStore(FusionDistContext *context, const int64_t *words) {
     fusion_dist_destroy(context, number);
   store = {};
   store.isLive = true;
-  touch(context, store);
+  touch(store);
   store.type = int32_t(reader.take());
   store.elementBytes = fusion_mpi_type_size(store.type);
   store.rank = reader.take();

@@ -41,6 +41,7 @@ typedef struct FusionTile {
   const int64_t *strides; /* in elements; that of the last dimension is 1 */
   const int64_t *offsets; /* index in the store of the first element */
   const int64_t *shape;   /* extents of the store */
+  uint64_t version;       /* another number after each change of a store, different for all stores of the process */
 } FusionTile;
 
 /* An opaque task: `dist.task @t(...) external "name"` calls `name` once at every point, on one thread of the rank that
