@@ -3,6 +3,7 @@
 #include "Host.h"
 
 #include "fusion/Execution/RunOnCpu.h"
+#include "fusion/Target/HostCpu.h"
 
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/FileSystem.h"
@@ -50,6 +51,8 @@ llvm::Error translateForHost(const TranslateOptions &options, ModuleOp program) 
       return header.takeError();
     return writeFile(options.output, *header);
   }
+  if (llvm::Expected<fusion::CpuTarget> target = fusion::getCpuTarget(options.cpu); !target)
+    return target.takeError();
   fusion::CpuCompileOptions compile;
   compile.code.target = options.cpu;
   compile.fuseTasks = options.fuseTasks;
