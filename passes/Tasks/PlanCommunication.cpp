@@ -9,6 +9,7 @@
 
 #include "FuseOptions.h"
 #include "Holdings.h"
+#include "HostValues.h"
 #include "fusion/Tasks/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -528,6 +529,8 @@ LogicalResult Planner::planFunction(FunctionOpInterface function) {
   if (!body.hasOneBlock())
     return function.emitOpError("has operations on stores and several blocks; structured control flow (scf) is needed "
                                 "to plan their communication");
+  if (failed(verifyHostValues(function)))
+    return failure();
   State state;
   return planBlock(body.front(), state, /*emit=*/true);
 }

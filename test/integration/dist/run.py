@@ -1,8 +1,9 @@
 """Runs random dist programs under a launcher and compares with the reference interpreter.
 
-    run.py --generator=PROGRAM --seeds=FROM:TO --ranks=1,2 -- LAUNCHER ...
+    run.py --generator=PROGRAM --operations=N --seeds=FROM:TO --ranks=1,2 -- LAUNCHER ...
 
-The launcher gets `-np N fusion-run program.mlir ...`; `fusion-run` must be on the path. PROGRAM SEED prints a program.
+The launcher gets `-np N fusion-run program.mlir ...`; `fusion-run` must be on the path. PROGRAM SEED
+OPERATIONS prints a program.
 """
 
 import argparse
@@ -17,6 +18,7 @@ def main():
     launcher = sys.argv[split + 1 :]
     parser = argparse.ArgumentParser()
     parser.add_argument("--generator", required=True)
+    parser.add_argument("--operations", default="14")
     parser.add_argument("--seeds", required=True)
     parser.add_argument("--ranks", required=True)
     options = parser.parse_args(sys.argv[1:split])
@@ -26,7 +28,7 @@ def main():
         for seed in range(first, last + 1):
             program = os.path.join(folder, f"random-{seed}.mlir")
             with open(program, "w") as file:
-                subprocess.run([options.generator, str(seed)], stdout=file, check=True)
+                subprocess.run([options.generator, str(seed), options.operations], stdout=file, check=True)
             for ranks in options.ranks.split(","):
                 for fuse in ("on", "off"):
                     command = [*launcher, "-np", ranks, "fusion-run", program, f"--fuse-tasks={fuse}", "--expected=reference"]

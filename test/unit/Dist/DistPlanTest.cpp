@@ -8,6 +8,7 @@
 //===------------------------------------------------------------------------===//
 
 #include "RandomProgram.h"
+#include "fusion/Analysis/BoxPlan.h"
 #include "fusion/Dist/Dist.h"
 #include "fusion/InitAll.h"
 #include "fusion/Reference/Interpreter.h"
@@ -182,4 +183,66 @@ TEST_F(DistPlan, EachMissingMessageIsFound) {
   }
   EXPECT_GT(removed, 100u);
   EXPECT_GT(found, removed * 8 / 10) << "of " << removed;
+}
+
+static boxes::Placement getPlacement(llvm::ArrayRef<int64_t> shape, dist::PlacementAttr placement) {
+  boxes::Placement result;
+  result.domain.assign(placement.getDomain().begin(), placement.getDomain().end());
+  auto tiled = llvm::dyn_cast<dist::TiledAttr>(placement.getPartition());
+  if (!tiled)
+    return result;
+  result.partition.kind = boxes::Partition::Kind::Boxes;
+  for (int64_t number = 0; number < dist::getNumPoints(placement.getDomain()); ++number) {
+    llvm::SmallVector<int64_t> point(placement.getDomain());
+    int64_t rest = number;
+    for (size_t k = point.size(); k-- > 0; rest /= placement.getDomain()[k])
+      point[k] = rest % placement.getDomain()[k];
+    boxes::Box box;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      int64_t from = tiled.project(point)[d] * tiled.getTile()[d], extent = tiled.getExtent()[d];
+      box.lower.push_back(tiled.getOffset()[d] + std::min(from, extent));
+      box.upper.push_back(tiled.getOffset()[d] + std::min(from + tiled.getTile()[d], extent));
+    }
+    result.partition.boxes.push_back(std::move(box));
+  }
+  return result;
+}
+
+/// What the interpreter moves element by element is what the run-time's message lists say.
+TEST_F(DistPlan, TrafficIsThatOfTheMessageLists) {
+  unsigned compared = 0, messages = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = parse(makeRandomProgram(seed));
+    ASSERT_TRUE(module);
+    ASSERT_TRUE(mlir::succeeded(transform(*module, "dist-plan-communication")));
+    llvm::DenseMap<mlir::Location, dist::ExchangeOp> exchanges;
+    module->walk([&](dist::ExchangeOp op) {
+      op->setLoc(mlir::NameLoc::get(mlir::StringAttr::get(&context, std::to_string(exchanges.size()))));
+      exchanges[op->getLoc()] = op;
+    });
+    unsigned ranks = 2 + seed % 4;
+    std::vector<ReferenceTraffic> traffic;
+    ASSERT_TRUE(run(*module, ranks, &traffic)) << problem;
+    for (const ReferenceTraffic &of : traffic) {
+      dist::ExchangeOp op = exchanges.lookup(of.location);
+      auto type = op ? llvm::cast<dist::StoreType>(op.getStore().getType()) : dist::StoreType();
+      if (!op || type.getRank() == 0)
+        continue;
+      boxes::Exchange exchange;
+      exchange.partial = true;
+      exchange.shape.assign(type.getShape().begin(), type.getShape().end());
+      for (mlir::Attribute source : llvm::reverse(op.getSources()))
+        exchange.sources.push_back(getPlacement(type.getShape(), llvm::cast<dist::PlacementAttr>(source)));
+      for (mlir::Attribute target : op.getTargets())
+        exchange.targets.push_back(getPlacement(type.getShape(), llvm::cast<dist::PlacementAttr>(target)));
+      boxes::Traffic expected = boxes::countTraffic(exchange, ranks);
+      EXPECT_EQ(of.messages, expected.messages * of.executions) << "seed " << seed;
+      EXPECT_EQ(of.bytes, expected.elements * (type.getElementType().getIntOrFloatBitWidth() / 8) * of.executions)
+          << "seed " << seed;
+      ++compared;
+      messages += of.messages;
+    }
+  }
+  EXPECT_GT(compared, 200u);
+  EXPECT_GT(messages, 500u);
 }
