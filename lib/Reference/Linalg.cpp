@@ -157,11 +157,24 @@ struct Packing {
 
 template <typename Op>
 static mlir::FailureOr<Packing> getPacking(Machine &machine, Op op) {
+  constexpr bool isPack = std::is_same_v<Op, linalg::PackOp>;
   mlir::FailureOr<TensorValue> source = machine.getTensor(op, op.getSource());
   mlir::FailureOr<TensorValue> target = machine.getTensor(op, op.getDest());
   mlir::FailureOr<Shape> tiles = machine.getIntegers(op, op.getMixedTiles());
   if (failed(source) || failed(target) || failed(tiles))
     return failure();
+  // The packed side is as long as it says, and holds all of the other.
+  const Shape &plain = isPack ? source->shape : target->shape, &packed = isPack ? target->shape : source->shape;
+  llvm::ArrayRef<int64_t> inner = llvm::ArrayRef<int64_t>(packed).drop_front(plain.size());
+  llvm::ArrayRef<int64_t> permutation = op.getOuterDimsPerm();
+  Shape held(plain.size(), 0);
+  for (size_t axis = 0; axis < plain.size(); ++axis)
+    held[permutation.empty() ? axis : permutation[axis]] = packed[axis];
+  for (auto [number, axis] : llvm::enumerate(op.getInnerDimsPos()))
+    held[axis] *= (*tiles)[number];
+  if (inner != llvm::ArrayRef<int64_t>(*tiles) ||
+      llvm::any_of(llvm::zip(plain, held), [](auto pair) { return std::get<0>(pair) > std::get<1>(pair); }))
+    return op.emitOpError("has tiles that do not fit the extents of its operands");
   mlir::FailureOr<TensorValue> result = machine.allocate(op, source->type, target->shape);
   if (failed(result))
     return failure();

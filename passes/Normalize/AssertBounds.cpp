@@ -129,6 +129,12 @@ private:
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](linalg::LinalgOp linalg) { checkLoops(linalg, check); })
         .Case([&](linalg::SoftmaxOp softmax) { requireSameShape(softmax.getInput(), softmax.getOutput(), check); })
+        .Case([&](linalg::PackOp pack) {
+          requireTiles(pack, pack.getSource(), pack.getDest(), /*isExact=*/!pack.getPaddingValue(), check);
+        })
+        .Case([&](linalg::UnPackOp unpack) {
+          requireTiles(unpack, unpack.getDest(), unpack.getSource(), /*isExact=*/false, check);
+        })
         .Case([&](linalg::IndexOp index) { addLoopRange(index); })
         .Case([&](scf::ForOp loop) {
           if (!getConstantIntValue(loop.getStep()))
@@ -228,6 +234,32 @@ private:
     check.emit("has a negative extent");
     check.requireMemory(type, extents);
     check.emit("makes a tensor that is too large for the memory of any machine");
+  }
+
+  /// The tiles of `packed` hold all of `plain`, without a rest if `isExact`.
+  template <typename PackOp>
+  static void requireTiles(PackOp op, Value plain, Value packed, bool isExact, BoundsCheck &check) {
+    if (!isRanked(plain) || (!isDynamic(plain) && !isDynamic(packed)))
+      return;
+    int64_t rank = cast<RankedTensorType>(plain.getType()).getRank();
+    SmallVector<OpFoldResult> held(rank);
+    ArrayRef<int64_t> permutation = op.getOuterDimsPerm();
+    for (int64_t axis = 0; axis < rank; ++axis)
+      held[permutation.empty() ? axis : permutation[axis]] = check.getExtent(packed, axis);
+    llvm::SmallBitVector isTiled(rank);
+    for (auto [number, axis, tile] : llvm::enumerate(op.getInnerDimsPos(), op.getMixedTiles())) {
+      requireEqual(tile, check.getExtent(packed, rank + number), check);
+      held[axis] = check.multiply(held[axis], tile);
+      isTiled.set(axis);
+    }
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      OpFoldResult extent = check.getExtent(plain, axis);
+      if (isExact || !isTiled.test(axis))
+        requireEqual(extent, held[axis], check);
+      else if (isa<Value>(extent) || isa<Value>(held[axis]))
+        check.require(P::sle, extent, held[axis]);
+    }
+    check.emit("has tiles that do not fit the extents of its operands");
   }
 
   template <typename SliceOp>

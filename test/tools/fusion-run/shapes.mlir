@@ -25,6 +25,13 @@
 // RUN: not fusion-run %s --entry=gather --input=3x100xf32=iota --input=2xi64=value:3 --target=reference 2>&1 | FileCheck %s --check-prefixes=REF-GATHER,ONE
 // RUN: fusion-run %s --entry=gather --input=3x100xf32=iota --input=2xi64=value:2 --expected=reference
 
+// RUN: not fusion-run %s --entry=pack --input=600xf32=iota --input=2x4xf32=zeros 2>&1 | FileCheck %s --check-prefixes=PACK,ONE
+// RUN: not fusion-run %s --entry=pack --input=600xf32=iota --input=2x4xf32=zeros --target=reference 2>&1 | FileCheck %s --check-prefixes=PACK,ONE
+// RUN: fusion-run %s --entry=pack --input=7xf32=iota --input=2x4xf32=zeros --expected=reference
+// RUN: not fusion-run %s --entry=unpack --input=2x4xf32=iota --input=600xf32=zeros 2>&1 | FileCheck %s --check-prefixes=UNPACK,ONE
+// RUN: not fusion-run %s --entry=unpack --input=2x4xf32=iota --input=600xf32=zeros --target=reference 2>&1 | FileCheck %s --check-prefixes=UNPACK,ONE
+// RUN: fusion-run %s --entry=unpack --input=2x4xf32=iota --input=7xf32=zeros --expected=reference
+
 // RUN: not fusion-run %s --entry=broadcast --input=3xf32=iota --input=5xf32=iota 2>&1 | FileCheck %s --check-prefixes=BROADCAST,ONE
 // RUN: fusion-run %s --entry=broadcast --input=3xf32=iota --input=3xf32=iota --expected=reference
 // RUN: fusion-run %s --entry=broadcast --input=1xf32=iota --input=5xf32=iota --expected=reference
@@ -110,6 +117,19 @@ func.func @gather(%table: tensor<?x100xf32>, %at: tensor<2xi64>) -> tensor<2x100
     linalg.yield %0 : f32
   } -> tensor<2x100xf32>
   return %r : tensor<2x100xf32>
+}
+
+func.func @pack(%x: tensor<?xf32>, %d: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %z = arith.constant 0.0 : f32
+  // PACK: shapes.mlir:[[#@LINE+1]]:8: {{.*}}'linalg.pack' op has tiles that do not fit the extents of its operands
+  %r = linalg.pack %x padding_value(%z : f32) inner_dims_pos = [0] inner_tiles = [4] into %d : tensor<?xf32> -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+
+func.func @unpack(%x: tensor<?x4xf32>, %d: tensor<?xf32>) -> tensor<?xf32> {
+  // UNPACK: shapes.mlir:[[#@LINE+1]]:8: {{.*}}'linalg.unpack' op has tiles that do not fit the extents of its operands
+  %r = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [4] into %d : tensor<?x4xf32> -> tensor<?xf32>
+  return %r : tensor<?xf32>
 }
 
 // An exporter that does not know whether %x broadcasts.
