@@ -73,7 +73,7 @@ LogicalResult fusion::dist::verifyHostValues(FunctionOpInterface function) {
       values.add(op.getTensor());
   });
   values.propagate();
-  WalkResult found = function->walk([&](Operation *op) {
+  WalkResult found = function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto depends = [&](Value value) { return values.contains(value); };
     if (auto fill = dyn_cast<FillOp>(op); fill && depends(fill.getValue())) {
       fill.emitOpError("fills with a value that only the first rank knows, since it comes from the tensor of a store; a "

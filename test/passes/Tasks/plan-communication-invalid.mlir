@@ -70,13 +70,15 @@ func.func @blocks(%value: f64) {
 
 // -----
 
-dist.task @use(tensor<?xi32> read, tensor<?xf64> read) external "use"
+#rows = #dist.tiled<[2] offset [0] extent [4] by (d0) -> (d0)>
+dist.task @use(tensor<?xi32> read, tensor<?xf64> read, tensor<?xf64> write) external "use"
 func.func @image_of_view(%p: tensor<4xi32>, %x: tensor<8xf64>) {
   %P = dist.from_tensor %p : tensor<4xi32> -> !dist.store<4xi32>
   %X = dist.from_tensor %x : tensor<8xf64> -> !dist.store<8xf64>
   %V = dist.view %X [1] : !dist.store<8xf64> -> !dist.store<7xf64>
+  %Y = dist.create : !dist.store<4xf64>
   // expected-error@+1 {{argument 1 is an image of a view; images are of whole stores}}
-  dist.launch @use on [2] (%P read #dist.tiled<[2] offset [0] extent [4] by (d0) -> (d0)>, %V read #dist.image<points 0>)
-      : !dist.store<4xi32>, !dist.store<7xf64>
+  dist.launch @use on [2] (%P read #rows, %V read #dist.image<points 0>, %Y write #rows)
+      : !dist.store<4xi32>, !dist.store<7xf64>, !dist.store<4xf64>
   return
 }
