@@ -100,8 +100,8 @@ public:
     });
     // Parts are in topological order: what each depends on, directly or not.
     std::vector<llvm::SmallBitVector> depends = reads;
-    for (llvm::SmallBitVector &part : depends)
-      for (unsigned producer : llvm::SmallBitVector(part).set_bits())
+    for (auto [part, direct] : llvm::zip_equal(depends, reads))
+      for (unsigned producer : direct.set_bits())
         part |= depends[producer];
     for (auto [producer, consumer] : cut) {
       // One kernel of the two would hold all that lies between them as well.
