@@ -41,6 +41,8 @@ public:
           piece.substr(0, colon).find_first_of(" \t.$%[") == StringRef::npos) {
         labels.push_back(piece.substr(0, colon));
         piece = piece.substr(colon + 1).trim(" \t\n\r");
+        while (piece.consume_front("}"))
+          piece = piece.trim(" \t\n\r");
       }
       if (piece.empty() || piece.starts_with(".reg"))
         continue;
@@ -242,6 +244,25 @@ static std::optional<Operation> getWait(const Program &program, const OperandMap
   return operation;
 }
 
+/// What libdevice reduces large angles with: mad.lo.cc.u32 d, a, b, c; madc.hi.u32 e, a, b, 0.
+static std::optional<Operation> getWideMultiplyAdd(const Program &program, const OperandMap &map) {
+  const Statement &low = program.statements[0], &high = program.statements[1];
+  if (program.statements.size() != 2 || low.opcode != "mad.lo.cc.u32" || high.opcode != "madc.hi.u32" ||
+      low.operands.size() != 4 || high.operands.size() != 4 || map.getNumOutputs() != 2 ||
+      map.getOutput(low.operands[0]) != 0u || map.getOutput(high.operands[0]) != 1u ||
+      low.operands[1] != high.operands[1] || low.operands[2] != high.operands[2] || high.operands[3] != "0")
+    return std::nullopt;
+  Operation operation;
+  operation.form = Operation::Form::WideMultiplyAdd;
+  for (unsigned i = 1; i < 4; ++i) {
+    std::optional<unsigned> argument = map.getArgument(low.operands[i]);
+    if (!argument)
+      return std::nullopt;
+    operation.operands.push_back(*argument);
+  }
+  return operation;
+}
+
 /// One statement that computes a scalar.
 static std::optional<Operation> getScalar(const Statement &statement, const OperandMap &map) {
   StringRef function = StringSwitch<StringRef>(statement.opcode)
@@ -339,6 +360,8 @@ std::optional<Operation> getInlineAsm(const CallBase &call, std::string &error) 
       operation = getPlain(rest.front(), map);
   } else if (rest.size() > 1 && predicates.empty()) {
     operation = getWait(program, map);
+    if (!operation)
+      operation = getWideMultiplyAdd(program, map);
   }
   if (!operation) {
     for (char &c : text)

@@ -9,6 +9,7 @@
 
 #include "Operations.h"
 #include "Undefined.h"
+#include "WgmmaCheck.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -372,6 +373,15 @@ Error FunctionInstrumenter::rewriteOperation(CallBase &call, const Operation &op
     return Error::success();
   case Operation::Form::Nothing:
     break;
+  case Operation::Form::WideMultiplyAdd: {
+    auto extend = [&](unsigned i) { return builder.CreateZExt(operands[i], word); };
+    Value *wide = builder.CreateAdd(builder.CreateMul(extend(0), extend(1)), extend(2));
+    replacement = PoisonValue::get(call.getType());
+    for (unsigned i = 0; i < 2; ++i)
+      replacement = builder.CreateInsertValue(
+          replacement, builder.CreateTrunc(builder.CreateLShr(wide, builder.getInt64(32 * i)), builder.getInt32Ty()), i);
+    break;
+  }
   case Operation::Form::Constant:
     replacement = ConstantInt::get(call.getType(), operation.value);
     break;
@@ -514,6 +524,7 @@ Error FunctionInstrumenter::rewrite(Instruction &instruction) {
 Error FunctionInstrumenter::run() {
   numberLoops();
   collectSinks();
+  SmallVector<Instruction *> earlyReads = findEarlyReads(function);
   std::vector<Instruction *> all;
   for (Instruction &instruction : instructions(function))
     all.push_back(&instruction);
@@ -527,6 +538,10 @@ Error FunctionInstrumenter::run() {
   for (const Sink &sink : sinks) {
     IRBuilder<> at(sink.at);
     require(at, *sink.at, "fusion_emu_defined", at.CreateNot(sink.isUndefined), "uses a value that nobody has computed");
+  }
+  for (Instruction *read : earlyReads) {
+    IRBuilder<> at(read);
+    require(at, *read, "fusion_emu_require", at.getFalse(), "reads accumulators of a wgmma that has not been waited for");
   }
   countLoops();
   for (Instruction *instruction : all)

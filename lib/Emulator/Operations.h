@@ -22,6 +22,8 @@ struct Operation {
     Math,
     /// Reads a member of ThreadHeader: `field` is the byte offset.
     ThreadField,
+    /// a * b + c of 32-bit words; both words of the result.
+    WideMultiplyAdd,
     /// Replaced by a constant.
     Constant,
     /// Does nothing that can be observed.

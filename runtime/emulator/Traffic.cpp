@@ -92,13 +92,14 @@ void Traffic::account(const Site &site, const Record &record) {
   }
   if (globalLanes) {
     unsigned ideal = 0, lanes = __builtin_popcount(globalLanes);
-    unsigned sectors = countSectors(record.address, globalLanes, site.bytes, ideal);
+    bool isRange = false;
+    unsigned sectors = countSectors(record.address, globalLanes, site.bytes, ideal, isRange);
     counter.sectors += sectors;
     counter.idealSectors += ideal;
     counter.globalLanes += lanes;
     counter.wideLanes += site.bytes == 16 ? lanes : 0;
     counter.globalBytes += uint64_t(lanes) * site.bytes;
-    counter.uncoalesced += sectors > ideal;
+    counter.uncoalesced += sectors > ideal && !isRange;
   }
 }
 
@@ -128,8 +129,8 @@ unsigned fusion::emulator::countWavefronts(const uint32_t *offsets, uint32_t lan
   return wavefronts;
 }
 
-unsigned fusion::emulator::countSectors(const char *const *addresses, uint32_t lanes, unsigned bytes,
-                                        unsigned &ideal) {
+unsigned fusion::emulator::countSectors(const char *const *addresses, uint32_t lanes, unsigned bytes, unsigned &ideal,
+                                        bool &isRange) {
   uintptr_t sectors[32 * 2];
   std::pair<uintptr_t, uintptr_t> ranges[32];
   unsigned numSectors = 0, numRanges = 0;
@@ -147,8 +148,10 @@ unsigned fusion::emulator::countSectors(const char *const *addresses, uint32_t l
   // Distinct bytes.
   std::sort(ranges, ranges + numRanges);
   uint64_t distinct = 0;
-  uintptr_t end = 0;
+  uintptr_t end = ranges[0].first;
+  isRange = true;
   for (unsigned i = 0; i < numRanges; ++i) {
+    isRange &= ranges[i].first <= end;
     distinct += ranges[i].second - std::min(std::max(ranges[i].first, end), ranges[i].second);
     end = std::max(end, ranges[i].second);
   }

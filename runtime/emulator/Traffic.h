@@ -26,7 +26,8 @@ struct SiteTraffic {
   uint64_t globalBytes = 0, sectors = 0, idealSectors = 0, wideLanes = 0, globalLanes = 0;
   /// Shared memory: passes over the banks, the least possible.
   uint64_t sharedBytes = 0, wavefronts = 0, idealWavefronts = 0;
-  /// Warps whose global access is not coalesced: more sectors than the bytes need.
+  /// Instructions that touch more sectors than their bytes need although it is not only that one range of bytes begins
+  /// inside of a sector.
   uint64_t uncoalesced = 0;
 };
 
@@ -81,8 +82,8 @@ private:
 /// Passes over the 32 banks for accesses of `bytes` bytes at the given offsets by the lanes in `lanes`; `ideal` is what
 /// the number of bytes alone needs.
 unsigned countWavefronts(const uint32_t *offsets, uint32_t lanes, unsigned bytes, unsigned &ideal);
-/// Distinct 32-byte sectors, and the least number that the distinct bytes could fill.
-unsigned countSectors(const char *const *addresses, uint32_t lanes, unsigned bytes, unsigned &ideal);
+/// Distinct 32-byte sectors, the least number that the distinct bytes could fill, and whether they are one range.
+unsigned countSectors(const char *const *addresses, uint32_t lanes, unsigned bytes, unsigned &ideal, bool &isRange);
 
 } // namespace fusion::emulator
 

@@ -21,7 +21,7 @@ typedef struct FusionEmulatorCounters {
   uint64_t load_sectors, store_sectors;        /* 32-byte sectors that instructions touched */
   uint64_t load_ideal_sectors, store_ideal_sectors; /* the least that their distinct bytes need */
   uint64_t global_accesses, wide_accesses;     /* accesses of lanes to global memory, those of them of 16 bytes */
-  uint64_t uncoalesced;                        /* global instructions that touch more sectors than needed */
+  uint64_t uncoalesced;                        /* global instructions over scattered bytes that touch more sectors than needed */
   uint64_t shared_load_bytes, shared_store_bytes;
   uint64_t shared_wavefronts, bank_conflicts;  /* passes over the banks, those of them beyond the least possible */
   uint64_t local_accesses;                     /* accesses of lanes to local memory (spills, arrays) */
