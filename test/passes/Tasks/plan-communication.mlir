@@ -21,10 +21,10 @@ dist.task @scale(%a: tensor<f64> read, %y: tensor<?xf64> read_write) {
 
 // The tensor is scattered before its first use and gathered for the host; two reductions into one scalar share one
 // all_reduce, which waits for the first use.
-// CHECK: #[[ROWS:tiles[0-9]*]] = #dist.tiled<[3] offset [0] extent [10] by (d0) -> (d0)>
+// CHECK: #[[$ROWS:tiles[0-9]*]] = #dist.tiled<[3] offset [0] extent [10] by (d0) -> (d0)>
 // CHECK-LABEL: func.func @scatter_gather
 // CHECK: %[[X:.*]] = dist.from_tensor
-// CHECK: dist.exchange %[[X]] from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#[[ROWS]] on [4]>] : <10xf64>
+// CHECK: dist.exchange %[[X]] from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#[[$ROWS]] on [4]>] : <10xf64>
 // CHECK-NEXT: dist.launch @dot
 // CHECK-NOT: dist.exchange
 // CHECK-NOT: dist.all_reduce
@@ -32,7 +32,7 @@ dist.task @scale(%a: tensor<f64> read, %y: tensor<?xf64> read_write) {
 // CHECK-NEXT: dist.copy
 // CHECK-NEXT: dist.all_reduce %{{.*}} sum <#dist.none on [4]>
 // CHECK-NEXT: dist.launch @scale
-// CHECK-NEXT: dist.exchange %[[X]] from [#dist.placement<#[[ROWS]] on [4]>] to [#dist.placement<#dist.none on [1]>]
+// CHECK-NEXT: dist.exchange %[[X]] from [#dist.placement<#[[$ROWS]] on [4]>] to [#dist.placement<#dist.none on [1]>]
 // CHECK-NEXT: dist.to_tensor
 // CHECK-NOT: dist.exchange
 // CHECK: return
@@ -60,14 +60,14 @@ dist.task @add(%x: tensor<?x?xf64> read, %y: tensor<?x?xf64> read, %z: tensor<?x
   %0 = linalg.add ins(%x, %y : tensor<?x?xf64>, tensor<?x?xf64>) outs(%z : tensor<?x?xf64>) -> tensor<?x?xf64>
   dist.yield %0 : tensor<?x?xf64>
 }
-// CHECK-DAG: #[[INNER:tiles[0-9]*]] = #dist.tiled<[2, 6] offset [1, 1]
-// CHECK-DAG: #[[NORTH:tiles[0-9]*]] = #dist.tiled<[2, 6] offset [0, 1]
-// CHECK-DAG: #[[WEST:tiles[0-9]*]] = #dist.tiled<[2, 6] offset [1, 0]
+// CHECK-DAG: #[[$INNER:tiles[0-9]*]] = #dist.tiled<[2, 6] offset [1, 1]
+// CHECK-DAG: #[[$NORTH:tiles[0-9]*]] = #dist.tiled<[2, 6] offset [0, 1]
+// CHECK-DAG: #[[$WEST:tiles[0-9]*]] = #dist.tiled<[2, 6] offset [1, 0]
 // CHECK-LABEL: func.func @halo
 // CHECK: dist.exchange %[[B:.*]] from [#dist.placement<#dist.none on [1]>] to [#dist.placement<#{{.*}} on [3]>] : <6x6xf64>
 // CHECK: scf.for
 // CHECK-NOT: dist.exchange %[[B]]
-// CHECK: dist.exchange %[[G:.*]] from [{{.*}}#dist.placement<#[[INNER]] on [3]>] to [#dist.placement<#[[NORTH]] on [3]>] : <8x8xf64>
+// CHECK: dist.exchange %[[G:.*]] from [{{.*}}#dist.placement<#[[$INNER]] on [3]>] to [#dist.placement<#[[$NORTH]] on [3]>] : <8x8xf64>
 // CHECK-NEXT: dist.launch @add
 // CHECK-NEXT: dist.launch @add
 // CHECK-NEXT: dist.copy
@@ -105,8 +105,8 @@ dist.task @total(%x: tensor<?xi64> read, %acc: tensor<i64> reduce<sum>) {
 }
 // CHECK-LABEL: func.func @branch
 // CHECK: scf.if
-// CHECK-NEXT: dist.fill %{{.*}} into %[[X:.*]] by #[[MOVED:tiles[0-9]*]] on [3]
-// CHECK-NEXT: dist.exchange %[[X]] from [#dist.placement<#[[MOVED]] on [3]>] to [#dist.placement<#[[ROWS:tiles[0-9]*]] on [2]>]
+// CHECK-NEXT: dist.fill %{{.*}} into %[[X:.*]] by #[[$MOVED:tiles[0-9]*]] on [3]
+// CHECK-NEXT: dist.exchange %[[X]] from [#dist.placement<#[[$MOVED]] on [3]>] to [#dist.placement<#[[$HALVES:tiles[0-9]*]] on [2]>]
 // CHECK-NEXT: }
 // CHECK-NEXT: scf.for
 // CHECK-NEXT: dist.launch @total

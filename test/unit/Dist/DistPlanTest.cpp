@@ -129,9 +129,9 @@ protected:
 } // namespace
 
 TEST_F(DistPlan, RandomProgramsOnSimulatedRanks) {
-  auto [from, to] = getSeeds(1, 300);
+  auto [from, to] = getSeeds(1, 200);
   for (uint64_t seed = from; seed <= to; ++seed) {
-    check(seed, {}, {"dist-plan-communication", "fusion-tasks"});
+    check(seed, {}, {"dist-plan-communication", "dist-plan-communication,dist-overlap-communication", "fusion-tasks"});
     if (HasFatalFailure())
       return;
   }
@@ -142,7 +142,7 @@ TEST_F(DistPlan, RandomProgramsWithImages) {
   RandomProgramOptions options;
   options.images = true;
   for (uint64_t seed = from; seed <= to; ++seed) {
-    check(seed, options, {"dist-plan-communication", "fusion-tasks"});
+    check(seed, options, {"dist-plan-communication,dist-overlap-communication", "fusion-tasks"});
     if (HasFatalFailure())
       return;
   }

@@ -354,12 +354,27 @@ private:
     }
     arguments.push_back(argument(out, both ? "read_write" : "write", grid, anOffset(grid, out)));
     types.push_back(out);
-    launch(task, grid.domain, unique(arguments, types), types);
+    launch(task, grid.domain, arguments, types);
   }
 
-  /// Two arguments that are read and are the same twice are fine; nothing to do but to keep the order.
-  static std::vector<std::string> unique(std::vector<std::string> arguments, const std::vector<Store> &) {
-    return arguments;
+  /// Copies one half of a store to the other.
+  void copyHalf() {
+    std::vector<Store> arrays;
+    for (const Store &store : stores)
+      if (!store.shape.empty() && store.shape[0] >= 2)
+        arrays.push_back(store);
+    if (arrays.empty())
+      return elementwise();
+    Store store = random.pick(arrays);
+    Grid grid = aGrid({store}, /*disjoint=*/true);
+    grid.extent[0] = std::min(grid.extent[0], store.shape[0] / 2);
+    Extents low = anOffset(grid, store), high = low;
+    low[0] = 0;
+    high[0] = random.in(grid.extent[0], store.shape[0] - grid.extent[0]);
+    if (random.oneIn(2))
+      std::swap(low, high);
+    line("dist.copy " + store.name + " by " + grid.at(low) + " to " + store.name + " by " + grid.at(high) + " on [" +
+         joined(grid.domain) + "] : " + typeOf(store) + ", " + typeOf(store));
   }
 
   void scalarTask() {
@@ -556,9 +571,11 @@ private:
 
   void addOperations(int64_t count, unsigned level) {
     for (int64_t i = 0; i < count; ++i) {
-      int64_t kind = random.in(0, 19);
+      int64_t kind = random.in(0, 20);
       if (kind < 8)
         elementwise();
+      else if (kind == 20)
+        copyHalf();
       else if (kind < 11)
         fillOrCopy();
       else if (kind < 14)
