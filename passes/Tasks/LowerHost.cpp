@@ -24,7 +24,9 @@ struct StoreInfo {
   bool isWritten = false;
   /// The operation of the block of the definition that uses it last; null if there is none or it is in another block.
   Operation *lastUse = nullptr;
-  bool isBorrowed = false;
+  /// It is in the memory of its tensor; which may be reused for others after the last read of the tensor, so there is
+  /// one at the end of the store's life, unless the tensor is an argument of the program, which is never written.
+  bool isBorrowed = false, isReturned = false;
   /// The result whose memory it is made in.
   ToTensorOp result;
   Value resultBuffer;
@@ -53,6 +55,7 @@ private:
   LogicalResult lower(Operation *op);
   LogicalResult lowerLaunch(LaunchOp op);
   void lowerCreate(StoreInfo &info);
+  void returnTensor(StoreInfo &info);
   void lowerToTensor(ToTensorOp op);
   void lowerFill(FillOp op);
   void lowerCopy(CopyOp op);
@@ -202,9 +205,11 @@ void HostLowering::place(StoreInfo &info) {
     touch(info, NoneAttr::get(function.getContext()), {1});
   if (type.getRank() == 0)
     return;
-  if (source && !info.isWritten && function.isPublic() && isa<BlockArgument>(source.getTensor()) &&
-      source.getTensor().getParentBlock() == &function.getBody().front()) {
+  bool isArgument = source && function.isPublic() && isa<BlockArgument>(source.getTensor()) &&
+                    source.getTensor().getParentBlock() == &function.getBody().front();
+  if (source && !info.isWritten && (isArgument || info.lastUse)) {
     info.isBorrowed = true;
+    info.isReturned = !isArgument;
     ++counts.borrowed;
     return;
   }
@@ -301,6 +306,18 @@ void HostLowering::lowerCreate(StoreInfo &info) {
   if (info.isBorrowed)
     return call(loc, "fusion_dist_borrow", {context, table, data});
   call(loc, "fusion_dist_from_tensor", {context, table, data, memory});
+}
+
+void HostLowering::returnTensor(StoreInfo &info) {
+  auto source = cast<FromTensorOp>(info.definition);
+  Location loc = source.getLoc();
+  auto type = cast<RankedTensorType>(source.getTensor().getType());
+  // Another type than at the beginning, or both would become one operation.
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, strides);
+  auto bufferType = MemRefType::get(type.getShape(), type.getElementType(), layout);
+  Value buffer = bufferization::ToBufferOp::create(builder, loc, bufferType, source.getTensor(), /*read_only=*/true);
+  call(loc, "fusion_dist_return", {context, constant(loc, info.number), getAddress(loc, buffer)});
 }
 
 void HostLowering::lowerToTensor(ToTensorOp op) {
@@ -460,7 +477,10 @@ LogicalResult HostLowering::run() {
     if (!info.lastUse)
       continue;
     builder.setInsertionPointAfter(info.lastUse);
-    call(loc, "fusion_dist_destroy", {context, constant(loc, info.number)});
+    if (info.isReturned)
+      returnTensor(info);
+    else
+      call(loc, "fusion_dist_destroy", {context, constant(loc, info.number)});
   }
   function.walk([&](func::ReturnOp op) {
     builder.setInsertionPoint(op);

@@ -189,4 +189,8 @@ void fusion_dist_destroy(FusionDistContext *context, int64_t number) {
     partial->isPending &= partial->store != number;
 }
 
+void fusion_dist_return(FusionDistContext *context, int64_t number, const void *) {
+  fusion_dist_destroy(context, number);
+}
+
 } // extern "C"

@@ -20,6 +20,7 @@ static const FusionDistSymbol symbols[] = {
     FUSION_SYMBOL(fusion_dist_from_tensor),
     FUSION_SYMBOL(fusion_dist_launch),
     FUSION_SYMBOL(fusion_dist_launch_external),
+    FUSION_SYMBOL(fusion_dist_return),
     FUSION_SYMBOL(fusion_dist_to_tensor),
     FUSION_SYMBOL(fusion_mpi_invoke),
     FUSION_SYMBOL(fusion_spmv_csr_f32),

@@ -100,13 +100,17 @@ FUSION_RT_EXPORT void fusion_dist_create(FusionDistContext *context, const int64
 FUSION_RT_EXPORT void fusion_dist_from_tensor(FusionDistContext *context, const int64_t *words, const void *data,
                                               void *memory);
 
-/* The same for a store of at least one dimension that is never written: the first rank uses `data` itself. */
+/* The same for a store of at least one dimension that is never written: the first rank uses `data` itself, which must stay
+   until the end of the store. */
 FUSION_RT_EXPORT void fusion_dist_borrow(FusionDistContext *context, const int64_t *words, const void *data);
 
 /* Writes the store to `data`: a scalar on every rank, else on the first one, whose window must be the whole store. */
 FUSION_RT_EXPORT void fusion_dist_to_tensor(FusionDistContext *context, int64_t store, void *data);
 
 FUSION_RT_EXPORT void fusion_dist_destroy(FusionDistContext *context, int64_t store);
+
+/* The same for a store that was borrowed. `data` tells the compiler that the tensor is needed until here. */
+FUSION_RT_EXPORT void fusion_dist_return(FusionDistContext *context, int64_t store, const void *data);
 
 /* words: slot, flags, m, domain[m], count, then for each argument: store, privilege, if it is FUSION_DIST_REDUCE also
    operator, identity and the slot where contributions wait for fusion_dist_all_reduce, and the partition. `body` takes

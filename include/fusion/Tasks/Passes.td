@@ -95,9 +95,12 @@ def DistFuse : Pass<"dist-fuse", "::mlir::ModuleOp"> {
     Option<"fills", "fills", "std::string", "\"all\"",
            "Which fills of constants may be part of a group: all, views (those of part of a store) or none.">,
     Option<"promoteScalars", "promote-scalars", "bool", "true",
-           "Whether tasks of scalars join groups on domains of several points.">
+           "Whether tasks of scalars join groups on domains of several points.">,
+    Option<"reorder", "reorder", "bool", "false",
+           "Whether tasks move past others that they do not depend on, where that makes fewer groups.">
   ];
   let statistics = [
+    Statistic<"numSaved", "saved", "Groups less by reordering">,
     Statistic<"numGroups", "groups", "Groups of tasks, those of one task included">,
     Statistic<"numFused", "tasks", "Fused tasks made">,
     Statistic<"numStores", "stores", "Stores that vanished">
@@ -237,9 +240,8 @@ def DistLower : Pass<"dist-lower", "::mlir::ModuleOp"> {
     stores becomes a call of a C function of fusion/Runtime/Dist.h with a constant table of numbers: stores have numbers in
     their function, partitions and placements are coded. The tables do not depend on the number of ranks or points.
 
-    A store lives from where it is made to its last use. A store that is made from an argument of a public function and
-    never written uses the argument's memory; one whose last use is a `dist.to_tensor` in the same block is made in the
-    memory of the result.
+    A store lives from where it is made to its last use. A store that is made from a tensor and never written uses the
+    memory of the tensor; one whose last use is a `dist.to_tensor` in the same block is made in the memory of the result.
 
     ```mlir
     func.func @main(%x: tensor<8xf64>) -> tensor<8xf64> {
@@ -257,7 +259,7 @@ def DistLower : Pass<"dist-lower", "::mlir::ModuleOp"> {
   }];
   let statistics = [
     Statistic<"numBodies", "num-bodies", "Number of functions made of tasks">,
-    Statistic<"numBorrowed", "num-borrowed", "Number of stores in the memory of an argument">,
+    Statistic<"numBorrowed", "num-borrowed", "Number of stores in the memory of the tensor that they are made from">,
     Statistic<"numPlaced", "num-placed", "Number of stores in the memory of a result">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
