@@ -6,9 +6,16 @@
 // RUN: %if openmpi %{ %mpirun-openmpi -np 2 fusion-run %s --input=random:1 --expected=reference | FileCheck %s %}
 // CHECK: ok: 3 results match
 
-// RUN: fusion-opt %s --dist-lower --mlir-pass-statistics 2>&1 | FileCheck %s --check-prefix=COUNT
-// COUNT: 3 num-borrowed
-// COUNT: 2 num-placed
+// RUN: fusion-opt %s --dist-lower | FileCheck %s --check-prefix=CALLS
+// CALLS: llvm.call @fusion_dist_borrow
+// CALLS: llvm.call @fusion_dist_borrow
+// CALLS: llvm.call @fusion_dist_from_tensor
+// CALLS: scf.for
+// CALLS: llvm.call @fusion_dist_borrow
+// CALLS: llvm.call @fusion_dist_return
+// CALLS: scf.yield
+// CALLS: llvm.call @fusion_dist_return
+// CALLS-NOT: llvm.call @fusion_dist_return
 
 #cut = #dist.tiled<[3] offset [0] extent [8] by (d0) -> (d0)>
 #id = affine_map<(i) -> (i)>
