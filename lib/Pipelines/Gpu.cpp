@@ -73,8 +73,8 @@ void registerGpuPipelines() {
   PassPipelineRegistration<GpuPipelineOptions>(
       "fusion-gpu", "Compile a program for a GPU: kernels in the LLVM and NVVM dialects, and their launches",
       buildGpuPipeline);
-  PassPipelineRegistration<GpuPipelineOptions>("fusion-gpu-to-tiles", "Fuse a program to kernels for a GPU, as a tile program",
-                                               buildGpuToTilesPipeline);
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "fusion-gpu-to-tiles", "Fuse a program to kernels for a GPU, as a tile program", buildGpuToTilesPipeline);
   PassPipelineRegistration<GpuPipelineOptions>(
       "fusion-gpu-codegen", "Compile a tile program for a GPU, to the LLVM and NVVM dialects", buildGpuCodegenPipeline);
 }

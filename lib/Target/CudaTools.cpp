@@ -64,8 +64,8 @@ Expected<std::string> run(StringRef tool, ArrayRef<StringRef> arguments) {
   append_range(command, arguments);
   std::optional<StringRef> redirects[] = {StringRef(""), output->getPath(), output->getPath()};
   std::string message;
-  int status = sys::ExecuteAndWait(tool, command, std::nullopt, redirects, /*SecondsToWait=*/0, /*MemoryLimit=*/0,
-                                   &message);
+  int status =
+      sys::ExecuteAndWait(tool, command, std::nullopt, redirects, /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
   Expected<std::string> text = output->read();
   if (!text)
     return text.takeError();
@@ -144,8 +144,9 @@ Expected<std::string> CudaToolkit::getLibDevice() const {
   SmallString<128> path(root);
   sys::path::append(path, "nvvm", "libdevice", "libdevice.10.bc");
   if (!sys::fs::exists(path))
-    return createStringError("no " + path + ", which has the mathematical functions of the kernels: install the CUDA "
-                                            "toolkit, or name its folder by --cuda-path or CUDA_PATH");
+    return createStringError("no " + path +
+                             ", which has the mathematical functions of the kernels: install the CUDA "
+                             "toolkit, or name its folder by --cuda-path or CUDA_PATH");
   return path.str().str();
 }
 

@@ -90,13 +90,12 @@ llvm::Error linkLibDevice(llvm::Module &module, const CudaToolkit &toolkit) {
   library->setDataLayout(module.getDataLayout());
   library->setTargetTriple(module.getTargetTriple());
   // The linker takes over only what is called; it must not be visible outside.
-  bool failed = llvm::Linker::linkModules(
-      module, std::move(library), llvm::Linker::Flags::LinkOnlyNeeded,
-      [](llvm::Module &linked, const llvm::StringSet<> &names) {
-        llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
-          return !value.hasName() || !names.contains(value.getName());
-        });
-      });
+  bool failed = llvm::Linker::linkModules(module, std::move(library), llvm::Linker::Flags::LinkOnlyNeeded,
+                                          [](llvm::Module &linked, const llvm::StringSet<> &names) {
+                                            llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+                                              return !value.hasName() || !names.contains(value.getName());
+                                            });
+                                          });
   if (failed)
     return llvm::createStringError("cannot link " + *path);
   return llvm::Error::success();
@@ -115,9 +114,8 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  llvm::ModulePassManager passes = level == 0
-                                       ? builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0)
-                                       : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0)
+                                              : builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   passes.run(module, modules);
 }
 

@@ -45,7 +45,8 @@ static Target getGPU(llvm::StringRef name, const GpuChip &chip) {
   target.name = name.str();
   target.kind = Target::Kind::GPU;
   target.units = chip.units;
-  target.blockBytes = chip.sharedPerBlock;
+  // An eighth is left for padding and for what warps exchange.
+  target.blockBytes = chip.sharedPerBlock * 7 / 8;
   // A fifth of the registers is left for addresses and operands.
   target.nearBytes = 4 * gpuRegistersPerUnit * 4 / 5;
   target.flops = chip.flops / chip.units;
@@ -67,5 +68,6 @@ llvm::Expected<Target> fusion::getTarget(llvm::StringRef name, int64_t threads) 
   std::string chips;
   for (const GpuChip &known : getGpuChips())
     chips += ", " + known.name.str();
-  return llvm::createStringError("unknown target '" + name + "': accepted are cpu, v100, a100, h100, h200, b200" + chips);
+  return llvm::createStringError("unknown target '" + name + "': accepted are cpu, v100, a100, h100, h200, b200" +
+                                 chips);
 }

@@ -51,7 +51,8 @@ LogicalResult KernelOps::collect(scf::ForallOp forall) {
       computing.accesses.push_back(access);
     };
     for (OpOperand &operand : linalgOp->getOpOperands())
-      if (!computing.contraction && isa<RankedTensorType>(operand.get().getType()) && linalgOp.payloadUsesValueFromOperand(&operand))
+      if (!computing.contraction && isa<RankedTensorType>(operand.get().getType()) &&
+          linalgOp.payloadUsesValueFromOperand(&operand))
         addAccess(operand, operand.get(), /*isResult=*/false);
     for (OpOperand &init : linalgOp.getDpsInitsMutable())
       addAccess(init, linalgOp.getTiedOpResult(&init), /*isResult=*/true);
@@ -173,7 +174,8 @@ std::optional<LayoutPlan> planContractions(const KernelOps &kernel, const GpuChi
       largest = &op;
   if (!largest)
     return std::nullopt;
-  int64_t rows = largest->shape[largest->contraction->rowDim], columns = largest->shape[largest->contraction->columnDim];
+  int64_t rows = largest->shape[largest->contraction->rowDim],
+          columns = largest->shape[largest->contraction->columnDim];
   // A warp has 128 accumulators in each lane at most, and 32 x 32 elements at least; a multiprocessor has four
   // schedulers.
   constexpr int64_t mostElements = 32 * 128, leastElements = 32 * 32;
@@ -215,8 +217,8 @@ LayoutPlan findPlan(const KernelOps &kernel, const GpuChip &chip) {
   for (auto [contiguous, vector] : accesses)
     for (int64_t numWarps : {1, 2, 4, 8, 16})
       for (bool warpsFirst : {false, true}) {
-        Layout layout = getBlockedLayout(largest->shape, getOrder(largest->shape.size(), contiguous), vector, numWarps,
-                                         warpsFirst);
+        Layout layout =
+            getBlockedLayout(largest->shape, getOrder(largest->shape.size(), contiguous), vector, numWarps, warpsFirst);
         LayoutPlan plan = makePlan(kernel, numWarps, {{largest->op.getOperation(), layout}});
         if (!best || plan.cost < best->cost)
           best = std::move(plan);

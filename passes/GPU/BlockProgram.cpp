@@ -24,7 +24,8 @@ FailureOr<SmallVector<int64_t>> getTileShape(Value tile) {
         presburger::BoundType::UB, {tile, int64_t(dim)}, /*stopCondition=*/nullptr,
         /*closedUB=*/true);
     if (failed(bound))
-      return emitError(tile.getLoc()) << "extent " << dim << " of a tile has no constant bound: a kernel's tiles must fit "
+      return emitError(tile.getLoc()) << "extent " << dim
+                                      << " of a tile has no constant bound: a kernel's tiles must fit "
                                       << "into the registers of a block";
     extent = std::max<int64_t>(*bound, 1);
   }

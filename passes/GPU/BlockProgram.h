@@ -1,7 +1,7 @@
 //===- BlockProgram.h - What the GPU passes ask of a kernel's tile program -===//
 //
-// A kernel is an `scf.forall` tagged `fusion.kernel`; its body is the program of one block on tile tensors. Nothing here
-// changes it.
+// A kernel is an `scf.forall` tagged `fusion.kernel`; its body is the program of one block on tile tensors. Nothing
+// here changes it.
 //
 //===------------------------------------------------------------------------===//
 

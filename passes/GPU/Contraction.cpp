@@ -12,7 +12,7 @@ namespace {
 /// The argument of the body that `value` is, converted through `steps`; null if it is anything else.
 BlockArgument stripCasts(Value value, SmallVectorImpl<Type> &steps) {
   while (Operation *cast = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp>(cast))
+    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp>(cast))
       return BlockArgument();
     steps.insert(steps.begin(), value.getType());
     value = cast->getOperand(0);
@@ -69,8 +69,7 @@ std::optional<Contraction> matchContraction(linalg::LinalgOp op) {
     numbers[i] = argument.getArgNumber();
     if (!isa<RankedTensorType>(op->getOperand(numbers[i]).getType()))
       return std::nullopt;
-    FailureOr<SmallVector<unsigned>> operandDims =
-        getDims(op.getMatchingIndexingMap(&op->getOpOperand(numbers[i])));
+    FailureOr<SmallVector<unsigned>> operandDims = getDims(op.getMatchingIndexingMap(&op->getOpOperand(numbers[i])));
     if (failed(operandDims) || operandDims->size() != 2)
       return std::nullopt;
     dims[i] = *operandDims;

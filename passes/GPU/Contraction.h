@@ -24,9 +24,7 @@ struct Contraction {
   mlir::Type resultType;
 
   /// Whether matrix instructions of the chip compute it: a 16-bit type, sums in f32.
-  bool hasMatrixInstruction(const GpuChip &chip) const {
-    return chip.hasMma16816 && narrowType && resultType.isF32();
-  }
+  bool hasMatrixInstruction(const GpuChip &chip) const { return chip.hasMma16816 && narrowType && resultType.isF32(); }
 };
 
 /// The contraction that `op` is, or nothing.

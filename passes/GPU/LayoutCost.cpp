@@ -36,7 +36,9 @@ double getMemoryCost(const Layout &layout, const ComputingOp::Access &access, in
 }
 
 double getReductionCost(const Layout &loops, ArrayRef<unsigned> kept, int64_t numWarps) {
-  auto isReduced = [&](CoordinateBit bit) { return !bit.isBroadcast() && !llvm::is_contained(kept, unsigned(bit.dim)); };
+  auto isReduced = [&](CoordinateBit bit) {
+    return !bit.isBroadcast() && !llvm::is_contained(kept, unsigned(bit.dim));
+  };
   double results = loops.project(kept).getNumRegisters() * numWarps;
   double cost = llvm::count_if(loops.getLaneBits(), isReduced) * results * shuffleInstruction;
   if (int64_t warps = llvm::count_if(loops.getWarpBits(), isReduced))

@@ -34,8 +34,7 @@ SmallVector<Value> ThreadProgram::pack(ArrayRef<Value> elements) {
 
 SmallVector<Value> ThreadProgram::loadMatrices(Value address, unsigned count, bool isTransposed) {
   Type i32 = builder.getI32Type();
-  Type type = count == 1 ? i32
-                         : LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(count, i32));
+  Type type = count == 1 ? i32 : LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(count, i32));
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
   Value loaded = NVVM::LdMatrixOp::create(builder, loc, type, address, count,
                                           isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
@@ -122,9 +121,11 @@ SmallVector<Value> ThreadProgram::loadOperandB(const SharedOperand &b, const Lay
       across = arith::AddIOp::create(builder, loc, across, warpColumn);
     Value address;
     if (b.isDepthContiguous)
-      address = getSharedAddress(b, arith::AddIOp::create(builder, loc, across, lowBits), tile * atom, depthHalf, depth);
+      address =
+          getSharedAddress(b, arith::AddIOp::create(builder, loc, across, lowBits), tile * atom, depthHalf, depth);
     else
-      address = getSharedAddress(b, arith::AddIOp::create(builder, loc, depthHalf, lowBits), depth, across, tile * atom);
+      address =
+          getSharedAddress(b, arith::AddIOp::create(builder, loc, depthHalf, lowBits), depth, across, tile * atom);
     llvm::append_range(words, loadMatrices(address, isPair ? 4 : 2, !b.isDepthContiguous));
   }
   return words;
@@ -137,9 +138,8 @@ LogicalResult ThreadProgram::emitContraction(linalg::LinalgOp op, const Contract
   if (failed(start))
     return failure();
   Fragment result = *start;
-  LogicalResult emitted = contraction.hasMatrixInstruction(chip)
-                              ? emitMatrixProducts(op, contraction, result)
-                              : emitScalarProducts(op, contraction, result);
+  LogicalResult emitted = contraction.hasMatrixInstruction(chip) ? emitMatrixProducts(op, contraction, result)
+                                                                 : emitScalarProducts(op, contraction, result);
   if (failed(emitted))
     return failure();
   OpFoldResults extents = getExtents(op.getDpsInits()[0]);
@@ -148,8 +148,7 @@ LogicalResult ThreadProgram::emitContraction(linalg::LinalgOp op, const Contract
   return success();
 }
 
-LogicalResult ThreadProgram::emitMatrixProducts(linalg::LinalgOp op, const Contraction &contraction,
-                                                Fragment &result) {
+LogicalResult ThreadProgram::emitMatrixProducts(linalg::LinalgOp op, const Contraction &contraction, Fragment &result) {
   const Layout accumulator = result.layout;
   int64_t warpRows = int64_t(1) << countBits(accumulator.getWarpBits(), 0);
   int64_t warpColumns = int64_t(1) << countBits(accumulator.getWarpBits(), 1);
@@ -244,8 +243,8 @@ Value ThreadProgram::convertElement(Value element, Type type) {
   return arith::ExtSIOp::create(builder, loc, type, element);
 }
 
-/// Without matrix instructions: each thread multiplies what its accumulators need, from shared memory, some steps of the
-/// depth at a time.
+/// Without matrix instructions: each thread multiplies what its accumulators need, from shared memory, some steps of
+/// the depth at a time.
 LogicalResult ThreadProgram::emitScalarProducts(linalg::LinalgOp op, const Contraction &contraction, Fragment &result) {
   const Layout layout = result.layout;
   Type type = contraction.factorType;
@@ -266,7 +265,8 @@ LogicalResult ThreadProgram::emitScalarProducts(linalg::LinalgOp op, const Contr
     builder.setInsertionPointToEnd(loop.getBody());
     SmallVector<Value> sums(loop.getRegionIterArgs());
     // The registers of one axis are the same for each register of the other.
-    auto loadFactors = [&](const SharedOperand &operand, unsigned axis, DenseMap<int64_t, SmallVector<Value>> &factors) {
+    auto loadFactors = [&](const SharedOperand &operand, unsigned axis,
+                           DenseMap<int64_t, SmallVector<Value>> &factors) {
       Value thread = getThreadPart(layout, axis);
       if (!thread)
         thread = getI32(0);
@@ -275,17 +275,22 @@ LogicalResult ThreadProgram::emitScalarProducts(linalg::LinalgOp op, const Contr
         if (factors.contains(position))
           continue;
         if (operand.isDepthContiguous) {
-          Value loaded = loadAt(getSharedAddress(operand, thread, position, loop.getInductionVar(), 0), type, chunk);
+          Value loaded =
+              loadAt(getSharedAddress(operand, thread, position, loop.getInductionVar(), 0), operand.type, chunk);
           for (int64_t i = 0; i < chunk; ++i)
-            factors[position].push_back(LLVM::ExtractElementOp::create(builder, loc, loaded, getI32(i)));
+            factors[position].push_back(
+                convertElement(LLVM::ExtractElementOp::create(builder, loc, loaded, getI32(i)), type));
           continue;
         }
         int64_t run = std::min(chunk, layout.getVectorLength(axis));
         for (int64_t i = 0; i < chunk; ++i) {
-          Value loaded = loadAt(getSharedAddress(operand, loop.getInductionVar(), i, thread, position), type, run);
-          for (int64_t j = 0; j < run; ++j)
-            factors[position + j].push_back(
-                run > 1 ? LLVM::ExtractElementOp::create(builder, loc, loaded, getI32(j)).getResult() : loaded);
+          Value loaded =
+              loadAt(getSharedAddress(operand, loop.getInductionVar(), i, thread, position), operand.type, run);
+          for (int64_t j = 0; j < run; ++j) {
+            Value element =
+                run > 1 ? LLVM::ExtractElementOp::create(builder, loc, loaded, getI32(j)).getResult() : loaded;
+            factors[position + j].push_back(convertElement(element, type));
+          }
         }
       }
     };
@@ -297,12 +302,11 @@ LogicalResult ThreadProgram::emitScalarProducts(linalg::LinalgOp op, const Contr
       for (int64_t number = 0; number < layout.getNumRegisters(); ++number) {
         Layout::Point part = layout.getRegisterPart(number);
         Value x = rows[part[0]][i], y = columns[part[1]][i];
-        sums[number] = isFloat ? arith::AddFOp::create(builder, loc, sums[number],
-                                                       arith::MulFOp::create(builder, loc, x, y))
-                                     .getResult()
-                               : arith::AddIOp::create(builder, loc, sums[number],
-                                                       arith::MulIOp::create(builder, loc, x, y))
-                                     .getResult();
+        sums[number] =
+            isFloat ? arith::AddFOp::create(builder, loc, sums[number], arith::MulFOp::create(builder, loc, x, y))
+                          .getResult()
+                    : arith::AddIOp::create(builder, loc, sums[number], arith::MulIOp::create(builder, loc, x, y))
+                          .getResult();
       }
     scf::YieldOp::create(builder, loc, sums);
   }

@@ -46,7 +46,7 @@ FailureOr<SmallVector<ResultPlan>> planResults(linalg::LinalgOp op) {
       plan.combiner = findCombiner(op, number);
       if (!plan.combiner)
         return op->emitOpError("reduces by a function for which there is no GPU code: accepted are one addition, "
-                             "multiplication, minimum, maximum or bitwise operation");
+                               "multiplication, minimum, maximum or bitwise operation");
     }
     plans.push_back(plan);
   }
@@ -75,7 +75,8 @@ LogicalResult ThreadProgram::emitBodyAt(linalg::LinalgOp op, const Layout &layou
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       OpFoldResult position = builder.getIndexAttr(part[index.getDim()]);
       if (Value thread = getThreadPart(layout, index.getDim()))
-        position = add(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), thread).getResult(), position);
+        position =
+            add(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), thread).getResult(), position);
       map.map(index.getResult(), getIndexValue(position));
       continue;
     }

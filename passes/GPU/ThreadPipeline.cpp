@@ -179,8 +179,7 @@ LogicalResult ThreadProgram::emitNextCopies(scf::ForOp loop, const CopyPipeline 
   // The buffers take turns.
   for (Value *slot : {&readSlot, &writeSlot}) {
     Value next = arith::AddIOp::create(builder, loc, *slot, getI32(1));
-    Value isLast =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next, getI32(pipeline.stages));
+    Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next, getI32(pipeline.stages));
     *slot = arith::SelectOp::create(builder, loc, isLast, getI32(0), next);
   }
   return success();

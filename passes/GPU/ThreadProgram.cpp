@@ -27,8 +27,8 @@ LogicalResult ThreadProgram::run() {
   Value thread = NVVM::ThreadIdXOp::create(builder, loc, i32);
   lane = arith::AndIOp::create(builder, loc, thread, getI32(31));
   warp = arith::ShRUIOp::create(builder, loc, thread, getI32(5));
-  sharedBase = LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 3),
-                                         "fusion_shared");
+  sharedBase =
+      LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 3), "fusion_shared");
   emitCoordinates();
   if (failed(emitBody(*forall.getBody())))
     return failure();
@@ -105,7 +105,7 @@ LogicalResult ThreadProgram::emit(Operation *op) {
       llvm::none_of(op->getResultTypes(), isTensor))
     return emitScalar(op);
   return op->emitOpError("has no GPU code within a kernel: accepted are linalg operations, slices, loops and scalar "
-                       "operations");
+                         "operations");
 }
 
 LogicalResult ThreadProgram::emitScalar(Operation *op) {
@@ -283,9 +283,9 @@ LogicalResult ThreadProgram::emitInsert(tensor::InsertSliceOp insert) {
     return insert.emitOpError("writes a part of a tile that is in registers, for which there is no GPU code");
   // Where it goes, a slice of the same place tells.
   OpBuilder scratch(insert);
-  auto slice = tensor::ExtractSliceOp::create(scratch, loc, insert.getSourceType(), insert.getDest(),
-                                              insert.getMixedOffsets(), insert.getMixedSizes(),
-                                              insert.getMixedStrides());
+  auto slice =
+      tensor::ExtractSliceOp::create(scratch, loc, insert.getSourceType(), insert.getDest(), insert.getMixedOffsets(),
+                                     insert.getMixedSizes(), insert.getMixedStrides());
   Value place = slice.getResult();
   LogicalResult located = emitSlice(slice);
   FailureOr<Layout> fallback = succeeded(located) ? getFallbackLayout(place) : FailureOr<Layout>(failure());
@@ -427,8 +427,8 @@ Value ThreadProgram::getThreadPart(const Layout &layout, unsigned dim) {
 Value ThreadProgram::gatherBits(Value number, ArrayRef<unsigned> bits) {
   Value sum = getI32(0);
   for (auto [to, from] : llvm::enumerate(bits)) {
-    Value bit = arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, number, getI32(from)),
-                                      getI32(1));
+    Value bit =
+        arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, number, getI32(from)), getI32(1));
     sum = arith::OrIOp::create(builder, loc, sum, arith::ShLIOp::create(builder, loc, bit, getI32(to)));
   }
   return sum;

@@ -1,8 +1,8 @@
 //===- ThreadProgram.h - The program of one thread of a block -------------===//
 //
 // Emits what one thread does for a kernel's tile program: tiles become fragments, the registers of a thread as its
-// layout says. The emitter keeps, for each tile of the program, in which forms the thread has it, and makes another form
-// where an operation asks for it.
+// layout says. The emitter keeps, for each tile of the program, in which forms the thread has it, and makes another
+// form where an operation asks for it.
 //
 //===------------------------------------------------------------------------===//
 
@@ -155,8 +155,8 @@ private:
   // ThreadLinalg.cpp and ThreadReduction.cpp: operations.
   mlir::LogicalResult emitLinalg(mlir::linalg::LinalgOp op);
   mlir::LogicalResult emitBodyAt(mlir::linalg::LinalgOp op, const Layout &layout, int64_t number,
-                                 llvm::ArrayRef<mlir::Value> arguments, mlir::Operation *skipped,
-                                 mlir::Value skippedBy, llvm::SmallVectorImpl<mlir::Value> &results);
+                                 llvm::ArrayRef<mlir::Value> arguments, mlir::Operation *skipped, mlir::Value skippedBy,
+                                 llvm::SmallVectorImpl<mlir::Value> &results);
   Fragment reduceAcross(Fragment partial, const Layout &loops, llvm::ArrayRef<unsigned> kept,
                         mlir::Operation *combiner);
   mlir::Value combine(mlir::Operation *combiner, mlir::Value left, mlir::Value right);

@@ -49,8 +49,8 @@ Value ThreadProgram::shuffle(Value value, int64_t laneMask) {
   } else {
     Value low = exchange(arith::TruncIOp::create(builder, loc, i32, word));
     Value shift = getConstant(32, intType);
-    Value high = exchange(
-        arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, word, shift)));
+    Value high =
+        exchange(arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, word, shift)));
     word = arith::OrIOp::create(
         builder, loc, arith::ExtUIOp::create(builder, loc, intType, low),
         arith::ShLIOp::create(builder, loc, arith::ExtUIOp::create(builder, loc, intType, high), shift));
@@ -62,7 +62,9 @@ Value ThreadProgram::shuffle(Value value, int64_t laneMask) {
 /// have the whole. The order is the same in all of them, so they agree to the last bit.
 Fragment ThreadProgram::reduceAcross(Fragment partial, const Layout &loops, ArrayRef<unsigned> kept,
                                      Operation *combiner) {
-  auto isReduced = [&](CoordinateBit bit) { return !bit.isBroadcast() && !llvm::is_contained(kept, unsigned(bit.dim)); };
+  auto isReduced = [&](CoordinateBit bit) {
+    return !bit.isBroadcast() && !llvm::is_contained(kept, unsigned(bit.dim));
+  };
   auto split = [&](const Layout::Bits &bits, SmallVectorImpl<unsigned> &reduced, SmallVectorImpl<unsigned> &others) {
     for (auto [i, bit] : llvm::enumerate(bits))
       if (isReduced(bit))
@@ -110,10 +112,10 @@ Fragment ThreadProgram::reduceAcross(Fragment partial, const Layout &loops, Arra
   Value isWriter = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                          arith::AndIOp::create(builder, loc, lane, getI32(sameLanes)), getI32(0));
   if (sameWarps != 0)
-    isWriter = arith::AndIOp::create(
-        builder, loc, isWriter,
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                              arith::AndIOp::create(builder, loc, warp, getI32(sameWarps)), getI32(0)));
+    isWriter = arith::AndIOp::create(builder, loc, isWriter,
+                                     arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                                           arith::AndIOp::create(builder, loc, warp, getI32(sameWarps)),
+                                                           getI32(0)));
   {
     auto branch = scf::IfOp::create(builder, loc, isWriter, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);

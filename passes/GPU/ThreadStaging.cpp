@@ -17,8 +17,8 @@ int64_t getElementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatB
 
 } // namespace
 
-/// The address of an element whose coordinates are the sum of a part of the thread and a constant. The parts of a column
-/// must not have bits in common if the tile is swizzled.
+/// The address of an element whose coordinates are the sum of a part of the thread and a constant. The parts of a
+/// column must not have bits in common if the tile is swizzled.
 Value ThreadProgram::getSharedAddress(const SharedOperand &operand, Value row, int64_t rowConstant, Value column,
                                       int64_t columnConstant) {
   const SharedTile &tile = operand.tile;
@@ -38,9 +38,8 @@ Value ThreadProgram::getSharedAddress(const SharedOperand &operand, Value row, i
     phase = arith::AndIOp::create(builder, loc, phase, i32(tile.phases - 1));
     // Chunks are exchanged by xor; of the constant chunk the low bits are exchanged, the high ones are an offset.
     int64_t chunk = columnConstant * bytes / chunkBytes, low = chunk % tile.phases;
-    Value exchanged = arith::XOrIOp::create(
-        builder, loc, columnBytes,
-        arith::ShLIOp::create(builder, loc, phase, i32(llvm::Log2_64(chunkBytes))));
+    Value exchanged = arith::XOrIOp::create(builder, loc, columnBytes,
+                                            arith::ShLIOp::create(builder, loc, phase, i32(llvm::Log2_64(chunkBytes))));
     exchanged = arith::XOrIOp::create(builder, loc, exchanged, i32(low * chunkBytes));
     offset = arith::AddIOp::create(builder, loc, offset, exchanged);
     constant += (chunk - low) * chunkBytes + columnConstant * bytes % chunkBytes;
@@ -58,6 +57,10 @@ SharedOperand ThreadProgram::planSharedOperand(linalg::LinalgOp op, const Contra
   SharedOperand operand;
   bool isMatrix = contraction.hasMatrixInstruction(chip);
   operand.type = isMatrix ? contraction.narrowType : contraction.factorType;
+  // Without matrix instructions factors are widened where they are used.
+  Type stored = getElementTypeOrSelf(tile.getType());
+  if (!isMatrix && stored.getIntOrFloatBitWidth() < operand.type.getIntOrFloatBitWidth())
+    operand.type = stored;
   // Dimension 0 of the tile is the depth.
   operand.isDepthFirst = isA ? contraction.isTransposedA : !contraction.isTransposedB;
   TileAccess access = getTileAccess(tile);
@@ -70,7 +73,6 @@ SharedOperand ThreadProgram::planSharedOperand(linalg::LinalgOp op, const Contra
     operand.tile.phases = operand.tile.rowsPerPhase = 1;
     operand.tile.pitch = operand.tile.rowBytes + chunkBytes;
   }
-  Type stored = getElementTypeOrSelf(tile.getType());
   operand.isAsync = chip.hasAsyncCopy && access.tensor && stored == operand.type &&
                     access.vector * getElementBytes(stored) == chunkBytes;
   return operand;
@@ -163,10 +165,9 @@ LogicalResult ThreadProgram::emitAsyncCopy(Value tile, const SharedOperand &oper
       source = global.pointer;
     else if (isInside)
       source = arith::SelectOp::create(builder, loc, isInside, source, global.pointer);
-    NVVM::CpAsyncOp::create(builder, loc, getSharedAddress(operand, layout, number), source,
-                            builder.getI32IntegerAttr(chunkBytes),
-                            NVVM::LoadCacheModifierKindAttr::get(builder.getContext(), NVVM::LoadCacheModifierKind::CG),
-                            size);
+    NVVM::CpAsyncOp::create(
+        builder, loc, getSharedAddress(operand, layout, number), source, builder.getI32IntegerAttr(chunkBytes),
+        NVVM::LoadCacheModifierKindAttr::get(builder.getContext(), NVVM::LoadCacheModifierKind::CG), size);
   }
   return success();
 }

@@ -56,7 +56,8 @@ llvm::Expected<json::Value> makeManifest(gpu::GPUModuleOp module, ArrayRef<fusio
       continue;
     auto launch = function->getAttrOfType<DictionaryAttr>("fusion.launch");
     if (!launch)
-      return llvm::createStringError("kernel '" + function.getName() + "' does not say how it is launched (fusion.launch)");
+      return llvm::createStringError("kernel '" + function.getName() +
+                                     "' does not say how it is launched (fusion.launch)");
     json::Value kernel = toJson(launch);
     (*kernel.getAsObject())["name"] = function.getName();
     (*kernel.getAsObject())["threads"] = getNumThreads(function);

@@ -32,8 +32,11 @@ static cl::opt<std::string> manifestFile("manifest",
                                          cl::cat(category));
 static cl::opt<std::string> cpu("cpu", cl::desc("Instruction set of an object: host, generic, avx2, avx512"),
                                 cl::init("host"), cl::cat(category));
-static cl::opt<bool> fuseTasks("fuse-tasks", cl::desc("Fuse the tasks of a dist program (the default)"), cl::init(true),
-                               cl::cat(category));
+enum class Switch { Off, On };
+static cl::opt<Switch> fuseTasks("fuse-tasks", cl::desc("Whether the tasks of a dist program are fused:"),
+                                 cl::values(clEnumValN(Switch::On, "on", "as far as they need no communication"),
+                                            clEnumValN(Switch::Off, "off", "each is launched by itself")),
+                                 cl::init(Switch::On), cl::cat(category));
 static cl::opt<unsigned> planThreads("plan-threads",
                                      cl::desc("Threads that an object is planned for; 0 for those of this machine"),
                                      cl::init(0), cl::cat(category));
@@ -56,7 +59,7 @@ mlir::FailureOr<TranslateOptions> parseOptions(int argc, char **argv) {
   options.kind = kind;
   options.report = report;
   options.cpu = cpu;
-  options.fuseTasks = fuseTasks;
+  options.fuseTasks = fuseTasks == Switch::On;
   options.threads = planThreads;
   if (isHostOutput(options.kind)) {
     if (!chips.empty() || !options.manifest.empty() || report)

@@ -1,11 +1,11 @@
 //===- Layout.h - Which register of which thread holds which element ------===//
 //
-// A layout distributes the elements of a tile over the registers of the threads of a block: registers x lanes x warps ->
-// coordinates. Each bit of the register number, the lane and the warp stands for one bit of one coordinate, or for none
-// (then the threads that differ in it hold the same elements: a broadcast). The box that these bits span, the atom, is
-// repeated in further registers, so extents need not be powers of two. Blocked layouts, the fragments of mma and wgmma
-// and slices of all of these are layouts; a coordinate is always the sum of a part that the thread decides and a constant
-// of the register.
+// A layout distributes the elements of a tile over the registers of the threads of a block: registers x lanes x warps
+// -> coordinates. Each bit of the register number, the lane and the warp stands for one bit of one coordinate, or for
+// none (then the threads that differ in it hold the same elements: a broadcast). The box that these bits span, the
+// atom, is repeated in further registers, so extents need not be powers of two. Blocked layouts, the fragments of mma
+// and wgmma and slices of all of these are layouts; a coordinate is always the sum of a part that the thread decides
+// and a constant of the register.
 //
 // Values are immutable once built and may be shared between threads.
 //
@@ -71,8 +71,8 @@ public:
   /// transpose where the order differs.
   Layout project(llvm::ArrayRef<unsigned> dims) const;
 
-  /// The layout over `rank` dimensions whose dimension `dims[i]` is this one's `i`; each thread holds all of the others,
-  /// whose extents are given in `extents`.
+  /// The layout over `rank` dimensions whose dimension `dims[i]` is this one's `i`; each thread holds all of the
+  /// others, whose extents are given in `extents`.
   Layout expand(unsigned rank, llvm::ArrayRef<unsigned> dims, llvm::ArrayRef<int64_t> extents) const;
 
   /// The longest run of elements along `dim` that consecutive registers from 0 on hold.
@@ -92,11 +92,11 @@ private:
   llvm::SmallVector<int, 4> numBits;
 };
 
-/// A layout for coalesced access to a tile of `shape`: `vector` elements of `order[0]` in a thread's registers, then lanes,
-/// then warps along `order[0]`, `order[1]`, ... as far as the shape reaches. `warpsFirst` puts warps on the last
+/// A layout for coalesced access to a tile of `shape`: `vector` elements of `order[0]` in a thread's registers, then
+/// lanes, then warps along `order[0]`, `order[1]`, ... as far as the shape reaches. `warpsFirst` puts warps on the last
 /// dimensions of the order first, so that a row stays within a warp where there are rows enough.
-Layout getBlockedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, int64_t vector,
-                        int64_t numWarps, bool warpsFirst);
+Layout getBlockedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, int64_t vector, int64_t numWarps,
+                        bool warpsFirst);
 
 /// Fragments of mma.sync m16n8k16 (16-bit types) for a tile of rows x columns, repeated over the tile, with a grid of
 /// `warps` over it: the accumulator [m, n], the operand A [m, k], the operand B [k, n]. PTX ISA, "Matrix fragments for
@@ -121,8 +121,8 @@ enum class Conversion {
 };
 Conversion getConversion(const Layout &from, const Layout &to);
 
-/// For each register of `to` the register of `from`, of the same thread, that holds the same element; only for Conversion
-/// None and Registers.
+/// For each register of `to` the register of `from`, of the same thread, that holds the same element; only for
+/// Conversion None and Registers.
 llvm::SmallVector<int64_t> getRegisterMap(const Layout &from, const Layout &to);
 
 } // namespace fusion

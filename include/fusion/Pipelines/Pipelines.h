@@ -39,8 +39,9 @@ struct TasksPipelineOptions : mlir::PassPipelineOptions<TasksPipelineOptions> {
 };
 
 struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
-  Option<std::string> chip{*this, "chip", llvm::cl::desc("The chip to compile for: sm_70, sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100"),
-                           llvm::cl::init("sm_80")};
+  Option<std::string> chip{
+      *this, "chip", llvm::cl::desc("The chip to compile for: sm_70, sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100"),
+      llvm::cl::init("sm_80")};
   Option<bool> narrowF64{*this, "narrow-f64",
                          llvm::cl::desc("Compute f64 islands of an f32 program in f32 (changes rounding)"),
                          llvm::cl::init(true)};
@@ -80,7 +81,8 @@ void buildCpuPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options
 
 /// program -> tile program for a GPU.
 void buildGpuToTilesPipeline(mlir::OpPassManager &pm, const GpuPipelineOptions &options);
-/// tile program -> `gpu.module` in the LLVM and NVVM dialects and launches (passes/GPU); the host program stays on tensors.
+/// tile program -> `gpu.module` in the LLVM and NVVM dialects and launches (passes/GPU); the host program stays on
+/// tensors.
 void buildGpuCodegenPipeline(mlir::OpPassManager &pm, const GpuPipelineOptions &options);
 /// Both.
 void buildGpuPipeline(mlir::OpPassManager &pm, const GpuPipelineOptions &options);

@@ -32,12 +32,12 @@ struct GpuChip {
   double flops = 0, memoryRate = 0;
 
   /// Whether there is ...
-  bool hasAsyncCopy = false;   ///< cp.async, global to shared memory
-  bool hasMma16816 = false;    ///< mma.sync m16n8k16 of f16 and bf16, and ldmatrix
-  bool hasBf16Maths = false;   ///< bf16 add and mul, not only fma and conversions
-  bool hasFloat8Mma = false;   ///< mma.sync of e4m3 and e5m2
+  bool hasAsyncCopy = false;    ///< cp.async, global to shared memory
+  bool hasMma16816 = false;     ///< mma.sync m16n8k16 of f16 and bf16, and ldmatrix
+  bool hasBf16Maths = false;    ///< bf16 add and mul, not only fma and conversions
+  bool hasFloat8Mma = false;    ///< mma.sync of e4m3 and e5m2
   bool hasWarpgroupMma = false; ///< wgmma
-  bool hasBulkCopy = false;    ///< TMA and transaction barriers
+  bool hasBulkCopy = false;     ///< TMA and transaction barriers
 };
 
 /// 32-bit registers of a multiprocessor, and threads of a block at most: the same on all of these chips.

@@ -18,8 +18,8 @@
 
 namespace fusion {
 
-/// The CUDA toolkit: `root` if it is not empty, else the first of CUDA_ROOT, CUDA_HOME, CUDA_PATH that is set, the folder
-/// of `ptxas` on PATH, /usr/local/cuda.
+/// The CUDA toolkit: `root` if it is not empty, else the first of CUDA_ROOT, CUDA_HOME, CUDA_PATH that is set, the
+/// folder of `ptxas` on PATH, /usr/local/cuda.
 struct CudaToolkit {
   std::string root;
 
@@ -35,7 +35,8 @@ struct PtxOptions {
   CudaToolkit toolkit;
 };
 
-/// PTX of all kernels of `module`, which must hold the LLVM and NVVM dialects only. libdevice is linked where it is called.
+/// PTX of all kernels of `module`, which must hold the LLVM and NVVM dialects only. libdevice is linked where it is
+/// called.
 llvm::Expected<std::string> translateToPtx(mlir::gpu::GPUModuleOp module, const GpuChip &chip,
                                            const PtxOptions &options);
 

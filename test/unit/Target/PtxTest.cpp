@@ -43,7 +43,8 @@ TEST(Ptx, AssemblesWithAReport) {
   std::vector<PtxasReport> report;
   llvm::Expected<std::string> cubin = assemblePtx(kernel, getChip("sm_80"), CudaToolkit::find(), &report);
   ASSERT_TRUE(bool(cubin)) << llvm::toString(cubin.takeError());
-  EXPECT_EQ(llvm::StringRef(*cubin).take_front(4), "\x7f" "ELF");
+  EXPECT_EQ(llvm::StringRef(*cubin).take_front(4), "\x7f"
+                                                   "ELF");
   ASSERT_EQ(report.size(), 1u);
   EXPECT_EQ(report[0].kernel, "k");
   EXPECT_GT(report[0].registers, 0);
