@@ -49,7 +49,7 @@ typedef struct FusionTile {
    then ends with the text given to fusion_dist_task_error (or with the number if none was given). */
 typedef int32_t (*FusionTask)(const FusionTile *tiles, int32_t count);
 
-/* The text of a failure, for the opaque task that is about to return 1, which this returns: 
+/* The text of a failure, for the opaque task that is about to return 1, which this returns:
    `return fusion_dist_task_error("the matrix is singular");` The text is copied. */
 FUSION_RT_EXPORT int32_t fusion_dist_task_error(const char *text);
 
@@ -132,7 +132,8 @@ FUSION_RT_EXPORT void fusion_dist_copy(FusionDistContext *context, const int64_t
 
 /* words: slot, store, count, then that many placements that hold elements, the newest first, count, then that many
    placements that need them, count, then for each store that images among these refer to its number and partition (on
-   the domain of the image). The intervals of images are computed anew when these stores have changed. Collective. `wait` takes the same words. A scalar is sent from the first rank to all. */
+   the domain of the image). The intervals of images are computed anew when these stores have changed. Collective. `wait`
+   takes the same words. A scalar is sent from the first rank to all. */
 FUSION_RT_EXPORT void fusion_dist_exchange(FusionDistContext *context, const int64_t *words);
 FUSION_RT_EXPORT void fusion_dist_exchange_start(FusionDistContext *context, const int64_t *words);
 FUSION_RT_EXPORT void fusion_dist_exchange_wait(FusionDistContext *context, const int64_t *words);
