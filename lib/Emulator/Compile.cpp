@@ -83,7 +83,11 @@ Expected<std::unique_ptr<KernelModule>> compile(StringRef image, StringRef chip)
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
-  builder->setCodeGenOptLevel(CodeGenOptLevel::Less);
+  // What the code generator makes better in a large kernel is little beside the calls, and takes it long.
+  unsigned instructions = 0;
+  for (Function &function : *module)
+    instructions += function.getInstructionCount();
+  builder->setCodeGenOptLevel(instructions > 4000 ? CodeGenOptLevel::None : CodeGenOptLevel::Less);
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();

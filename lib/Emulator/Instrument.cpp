@@ -151,7 +151,7 @@ void FunctionInstrumenter::collectSinks() {
     }
   }
   for (auto [at, value] : uses)
-    if (Value *isUndefined = undefined.getAny(value))
+    if (Value *isUndefined = undefined.getAny(value, *at))
       sinks.push_back({at, isUndefined});
 }
 

@@ -243,7 +243,7 @@ Value *UndefinedValues::buildShadow(Instruction &instruction, unsigned element) 
   return builder.CreateOr(values);
 }
 
-Value *UndefinedValues::getAny(Value *value) {
+Value *UndefinedValues::getAny(Value *value, Instruction &user) {
   SmallVector<Value *, 8> parts;
   for (unsigned i = 0; i < countElements(value->getType()); ++i) {
     Value *shadow = getShadow({value, i});
@@ -256,20 +256,7 @@ Value *UndefinedValues::getAny(Value *value) {
   }
   if (parts.empty())
     return nullptr;
-  if (parts.size() == 1)
-    return parts[0];
-  // All parts are computed where the value is, or after it.
-  auto *definition = cast<Instruction>(value);
-  BasicBlock::iterator at = isa<PHINode>(definition) ? definition->getParent()->getFirstNonPHIIt()
-                                                     : std::next(definition->getIterator());
-  IRBuilder<> builder(definition->getParent(), at);
-  // Shadows stand right behind the definition, in any order.
-  for (Value *part : parts)
-    if (auto *other = dyn_cast<Instruction>(part);
-        other && !isa<PHINode>(other) && other->getParent() == definition->getParent() && definition->comesBefore(other) &&
-        !other->comesBefore(&*builder.GetInsertPoint()))
-      builder.SetInsertPoint(&*std::next(other->getIterator()));
-  return builder.CreateOr(parts);
+  return IRBuilder<>(&user).CreateOr(parts);
 }
 
 } // namespace fusion::emulator

@@ -20,8 +20,8 @@ class UndefinedValues {
 public:
   explicit UndefinedValues(llvm::Function &function);
 
-  /// An i1 that is true when an element of the value is undefined, inserted after its definition; null if none ever is.
-  llvm::Value *getAny(llvm::Value *value);
+  /// An i1, computed in front of `user`, that is true when an element of the value is undefined; null if none ever is.
+  llvm::Value *getAny(llvm::Value *value, llvm::Instruction &user);
 
 private:
   enum State : uint8_t { Unknown = 0, Defined = 1, Undefined = 2, Maybe = 3 };
