@@ -64,7 +64,7 @@ static ElementType getComputeType(Op op, ElementType type) {
   if (isLogical(op) && isFloating(type))
     fail(std::string("'") + getName(op) + "' is of booleans or integers, not of " + getElementName(type));
   if ((op == Op::Subtract || op == Op::Negative) && type == ElementType::Bool)
-    fail("booleans are not subtracted or negated; use != or !");
+    fail("booleans are not subtracted or negated; use ^ or ~");
   return type;
 }
 
@@ -237,7 +237,7 @@ static std::string formatBody(Op op, ElementType compute, const std::vector<Plac
 //===----------------------------------------------------------------------===//
 
 /// Where the boxes of a point have to be, so that they fit those of the target.
-static Partition fitPartition(Session &session, const Array &array, const Placed &placed, const Array &target,
+static Partition fitPartition(Session &session, const Array &array, const Placed &placed,
                               const int64_t *offset, const int64_t *extent, unsigned rank, int64_t targetRows,
                               uint8_t targetRow, bool onePoint) {
   if (rank == 0)
@@ -337,7 +337,7 @@ void ArrayLibrary::launch(Op op, ElementType compute, const Operand *given, unsi
     const Array &array = operand.array;
     stores[arguments] = &array.store;
     partitions[arguments++] =
-        fitPartition(session, array, operand, target, array.offset.data(), array.extent.data(), array.storeRank,
+        fitPartition(session, array, operand, array.offset.data(), array.extent.data(), array.storeRank,
                      onePoint ? 1 : target.extent[row], row, onePoint);
   }
   stores[arguments] = &target.store;
@@ -457,7 +457,7 @@ Array fusion::operator>=(const Array &a, const Operand &b) { return applyBinary(
 Array fusion::operator&(const Array &a, const Array &b) { return applyBinary(Op::And, a, b); }
 Array fusion::operator|(const Array &a, const Array &b) { return applyBinary(Op::Or, a, b); }
 Array fusion::operator^(const Array &a, const Array &b) { return applyBinary(Op::Xor, a, b); }
-Array fusion::operator!(const Array &a) { return applyUnary(Op::Not, a); }
+Array fusion::operator~(const Array &a) { return applyUnary(Op::Not, a); }
 Array fusion::power(const Operand &a, const Operand &b) { return applyBinary(Op::Power, a, b); }
 Array fusion::maximum(const Operand &a, const Operand &b) { return applyBinary(Op::Maximum, a, b); }
 Array fusion::minimum(const Operand &a, const Operand &b) { return applyBinary(Op::Minimum, a, b); }

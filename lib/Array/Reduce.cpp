@@ -94,10 +94,8 @@ Array ArrayLibrary::dot(const Array &a, const Array &b) {
   return result;
 }
 
-/// All of a box at every point.
+/// All of a box at every point; also on one point another partition than that of the rows, so that groups are the same.
 static Partition getReplicated(Session &session, const Array &array) {
-  if (session.getPoints() == 1)
-    return array.getPartition();
   Shape extent = array.getShape(), tile = extent;
   for (int64_t &size : tile)
     size = std::max<int64_t>(size, 1);

@@ -32,6 +32,8 @@ static Error exchange(Core &core, StoreRecord &store, Placement target) {
       appendPlacement(core, *holder, words);
     words.push_back(1);
     appendPlacement(core, target, words);
+    // No images among the targets.
+    words.push_back(0);
     if (Error error = reserveNumbers(core); !error.empty())
       return error;
   }

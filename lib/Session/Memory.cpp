@@ -76,7 +76,8 @@ uint64_t fusion::session::getBits(ElementType type, double value) {
     store(float(value));
     break;
   case ElementType::I64:
-    store(int64_t(value));
+    // The nearest; 2^63 is the least that does not fit.
+    store(value >= 0x1p63 ? INT64_MAX : int64_t(value));
     break;
   case ElementType::I32:
     store(int32_t(value));

@@ -47,7 +47,11 @@ uint32_t fusion::session::internPartition(Core &core, PartitionRecord partition)
   append(key, partition.color);
   auto [it, isNew] = core.partitionNumbers.try_emplace(std::move(key), uint32_t(core.partitions.size()));
   if (isNew) {
-    partition.words = {partition.kind == PartitionRecord::Whole ? 0 : partition.isImage() ? 2 : 1};
+    partition.words = {partition.kind == PartitionRecord::Tiled ? 1 : 0};
+    if (partition.kind == PartitionRecord::ImageOfPoints)
+      partition.words = {2, FUSION_DIST_POINTS, partition.tile[0], -1};
+    if (partition.kind == PartitionRecord::ImageOfRange)
+      partition.words = {2, FUSION_DIST_RANGE, partition.tile[0], partition.tile[1]};
     if (partition.kind == PartitionRecord::Tiled)
       for (size_t d = 0; d < partition.tile.size(); ++d)
         for (int64_t word : {partition.tile[d], partition.offset[d], partition.extent[d], partition.color[d]})

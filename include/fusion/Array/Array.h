@@ -172,7 +172,7 @@ Array operator>=(const Array &a, const Operand &b);
 Array operator&(const Array &a, const Array &b);
 Array operator|(const Array &a, const Array &b);
 Array operator^(const Array &a, const Array &b);
-Array operator!(const Array &a);
+Array operator~(const Array &a);
 
 Array power(const Operand &a, const Operand &b);
 /// A NaN in either operand is the result, as in NumPy.

@@ -60,8 +60,8 @@ enum class TaskPrivilege : uint8_t {
 struct SessionOptions {
   /// Off runs every task by itself, compiled by itself.
   bool fuse = true;
-  /// Tasks that are buffered at first, what is added whenever a full window was fused whole, and the most (0: no limit).
-  unsigned windowStart = 5, windowStep = 5, windowCap = 0;
+  /// Tasks that are buffered at first, what is added whenever a full window was fused whole, and the most (0: no limit; 70 is what the paper reaches).
+  unsigned windowStart = 5, windowStep = 5, windowCap = 70;
   /// Whether tasks of scalars join groups on domains of several points.
   bool promoteScalars = true;
   /// Points of the domains that `Session::getRows` gives; 0 for the number of ranks.
