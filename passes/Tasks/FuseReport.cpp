@@ -37,6 +37,8 @@ int64_t Steps::getTimes(Block *block) const {
   for (Operation *parent = block->getParentOp(); parent && parent != step; parent = parent->getParentOp()) {
     if (isa<ModuleOp>(parent))
       return step ? 0 : times;
+    if (step && isa<scf::IfOp>(parent))
+      return 0;
     if (auto loop = dyn_cast<LoopLikeOpInterface>(parent))
       if (std::optional<APInt> count = loop.getStaticTripCount())
         times *= count->getSExtValue();

@@ -14,7 +14,7 @@ namespace fusion::dist {
 class Steps {
 public:
   explicit Steps(mlir::ModuleOp module);
-  /// How often what is in `block` runs in a step, as far as trip counts are known; 0 outside.
+  /// How often what is in `block` runs in every step, as far as trip counts are known; 0 outside, and under a condition.
   int64_t getTimes(mlir::Block *block) const;
   /// Launches of a step.
   int64_t countTasks(mlir::ModuleOp module) const;

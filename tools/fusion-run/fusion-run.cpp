@@ -89,9 +89,11 @@ static cl::opt<bool> runsBench("bench", cl::desc("With --case: bench.mlir on ran
 static cl::opt<std::string> stagePipeline("stage", cl::desc("A pass pipeline to run before the program is executed"),
                                           cl::value_desc("pipeline"), cl::cat(category));
 static cl::opt<bool> noFuse("no-fuse", cl::desc("Compile every operation by itself"), cl::cat(category));
-static cl::opt<bool> fuseTasks("fuse-tasks",
-                               cl::desc("Fuse the tasks of a dist program (the default); off launches each by itself"),
-                               cl::init(true), cl::cat(category));
+enum class Switch { Off, On };
+static cl::opt<Switch> fuseTasks("fuse-tasks", cl::desc("Whether the tasks of a dist program are fused:"),
+                                 cl::values(clEnumValN(Switch::On, "on", "as far as they need no communication"),
+                                            clEnumValN(Switch::Off, "off", "each is launched by itself")),
+                                 cl::init(Switch::On), cl::cat(category));
 static cl::list<std::string> libraries("library",
                                        cl::desc("A library with C functions that opaque tasks name; may be repeated"),
                                        cl::value_desc("lib.so"), cl::cat(category));
@@ -302,7 +304,7 @@ int Runner::compile() {
   CpuCompileOptions options;
   options.code.target = cpuName;
   options.fuse = !noFuse;
-  options.fuseTasks = fuseTasks;
+  options.fuseTasks = fuseTasks == Switch::On;
   unsigned threads = getThreadOption();
   if (threads == 0 && ranks.getSize() > 1)
     threads = ranks.getDefaultThreads();

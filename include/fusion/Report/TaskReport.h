@@ -42,8 +42,8 @@ struct TaskReport {
   };
 
   /// A step is one iteration of the outermost loop that holds launches (of that with most, if there are several), or
-  /// all of the program if there is none. Fills and copies are no tasks. Inner loops count as often as they are known
-  /// to run.
+  /// all of the program if there is none. Fills and copies are no tasks, and what is under a condition is not part of
+  /// every step. Inner loops count as often as they are known to run.
   int64_t tasksPerStep = 0, groupsPerStep = 0;
   /// Stores that need no memory any more, and bytes that they had.
   int64_t storesEliminated = 0, bytesEliminated = 0;
