@@ -34,6 +34,7 @@ void buildTasksPipeline(OpPassManager &pm, const TasksPipelineOptions &options) 
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createDistPlanCommunication());
+  pm.addPass(createDistOverlapCommunication());
 }
 
 void buildDistPipeline(OpPassManager &pm, const TasksPipelineOptions &options) {
