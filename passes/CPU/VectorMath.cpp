@@ -36,9 +36,8 @@ Value expand(ImplicitLocOpBuilder &b, VectorMathBuilder &math, VectorType type, 
       .Case([&](math::Log1pOp) { return math.log1p(x); })
       .Case([&](math::ErfOp) { return math.erf(x); })
       .Case([&](math::RsqrtOp) { return math.rsqrt(x); })
-      .Case<math::SinOp, math::CosOp>([&](Operation *sine) {
-        return isSingle && type.getRank() == 1 ? math.sine(x, isa<math::CosOp>(sine)) : Value();
-      })
+      .Case<math::SinOp, math::CosOp>(
+          [&](Operation *sine) { return type.getRank() == 1 ? math.sine(x, isa<math::CosOp>(sine)) : Value(); })
       .Case([&](math::PowFOp) { return isSingle ? math.powf(x, operands[1]) : Value(); })
       .Case([&](math::FPowIOp power) {
         DenseIntElementsAttr exponents;

@@ -32,7 +32,7 @@ public:
   mlir::Value rsqrt(mlir::Value x);
   /// f32 only.
   mlir::Value powf(mlir::Value x, mlir::Value y);
-  /// f32 vectors of rank 1 only: sine or cosine.
+  /// Vectors of rank 1 only: sine or cosine.
   mlir::Value sine(mlir::Value x, bool cosine);
   mlir::Value fpowi(mlir::Value x, int64_t exponent);
   /// `exponent` is a vector of integers.

@@ -141,7 +141,8 @@ Value VectorMathBuilder::tanh(Value x) {
   Value sum = fma(e.p, power, add(power, constant(1)));
   Value far = sub(constant(1), div(constant(2), sum));
   far = math::CopySignOp::create(b, far, x);
-  return select(compare(arith::CmpFPredicate::OLT, size, constant(isDouble() ? 0.55 : 0.625)), near, far);
+  Value result = select(compare(arith::CmpFPredicate::OLT, size, constant(isDouble() ? 0.55 : 0.625)), near, far);
+  return math::CopySignOp::create(b, result, x); // of a negative zero, too
 }
 
 //===--- Logarithms -----------------------------------------------------------------------------------------------===//

@@ -46,29 +46,50 @@ Value VectorMathBuilder::erf(Value x) {
 Value VectorMathBuilder::rsqrt(Value x) { return div(constant(1), math::SqrtOp::create(b, x)); }
 
 Value VectorMathBuilder::sine(Value x, bool cosine) {
-  // The multiple of pi/2 is taken off in f64.
-  VectorMathBuilder wide(b, type.clone(b.getF64Type()));
-  Value argument = arith::ExtFOp::create(b, wide.type, x);
-  auto [number, count] = wide.nearest(argument, 0.63661977236758134308);
-  Value rest = argument;
-  for (double part : {1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21})
-    rest = wide.fma(number, wide.constant(-part), rest);
-  Value r = arith::TruncFOp::create(b, type, rest);
-  Value quadrant = arith::TruncIOp::create(b, intType, count);
+  Value r, quadrant, s, c;
+  if (isDouble()) {
+    // Parts of pi/2 of 33 bits: their products with a number below 2^20 are exact.
+    auto [number, count] = nearest(x, 0.63661977236758134308);
+    r = x;
+    for (double part : {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104})
+      r = fma(number, constant(-part), r);
+    quadrant = count;
+    // The power series: at pi/4 the first term that is left out is below 2^-58.
+    Value z = mul(r, r);
+    s = polynomial(z, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0,
+                       -1.0 / 1307674368000.0, 1.0 / 355687428096000.0});
+    s = fma(mul(s, z), r, r);
+    c = polynomial(z, {1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200.0,
+                       1.0 / 20922789888000.0});
+    // What rounding takes from 1 - z / 2 is given back.
+    Value half = mul(z, constant(0.5)), high = sub(constant(1), half);
+    Value low = sub(sub(constant(1), high), half);
+    c = add(high, fma(mul(z, z), c, low));
+  } else {
+    // The multiple of pi/2 is taken off in f64.
+    VectorMathBuilder wide(b, type.clone(b.getF64Type()));
+    Value argument = arith::ExtFOp::create(b, wide.type, x);
+    auto [number, count] = wide.nearest(argument, 0.63661977236758134308);
+    Value rest = argument;
+    for (double part : {1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21})
+      rest = wide.fma(number, wide.constant(-part), rest);
+    r = arith::TruncFOp::create(b, type, rest);
+    quadrant = arith::TruncIOp::create(b, intType, count);
+    Value z = mul(r, r);
+    s = polynomial(z, {-0.166666666, 0.00833332936, -0.000198393271, 2.71823732e-06});
+    s = fma(mul(s, z), r, r);
+    c = polynomial(z, {0.0416666467, -0.00138873615, 2.44377308e-05});
+    c = fma(mul(z, z), c, fma(z, constant(-0.5), constant(1)));
+  }
   if (cosine)
     quadrant = addInteger(quadrant, integer(1));
-  Value z = mul(r, r);
-  Value s = polynomial(z, {-0.166666666, 0.00833332936, -0.000198393271, 2.71823732e-06});
-  s = fma(mul(s, z), r, r);
-  Value c = polynomial(z, {0.0416666467, -0.00138873615, 2.44377308e-05});
-  c = fma(mul(z, z), c, fma(z, constant(-0.5), constant(1)));
   Value odd = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
                                     arith::AndIOp::create(b, quadrant, integer(1)).getResult(), integer(0));
-  Value sign = shiftLeft(arith::AndIOp::create(b, quadrant, integer(2)), 30);
+  Value sign = shiftLeft(arith::AndIOp::create(b, quadrant, integer(2)), isDouble() ? 62 : 30);
   Value result = fromBits(arith::XOrIOp::create(b, bits(select(odd, c, s)), sign));
 
   // Huge arguments, infinities and NaN are rare enough for one call each.
-  Value huge = compare(arith::CmpFPredicate::UGE, abs(x), constant(0x1p27));
+  Value huge = compare(arith::CmpFPredicate::UGE, abs(x), constant(isDouble() ? 0x1p20 : 0x1p27));
   Value any = vector::ReductionOp::create(b, vector::CombiningKind::OR, huge);
   auto branch = scf::IfOp::create(b, TypeRange{type}, any, /*withElseRegion=*/true);
   {
