@@ -15,8 +15,7 @@ Value fusion::dist::getRootStore(Value store) {
 // Rules that all of them obey
 //===----------------------------------------------------------------------===//
 
-/// Whether two partitions of one store are known to have no element in common, whatever the points are.
-static bool areApart(PartitionInterface a, PartitionInterface b) {
+bool fusion::dist::areApart(PartitionInterface a, PartitionInterface b) {
   auto first = dyn_cast<TiledAttr>(a), second = dyn_cast<TiledAttr>(b);
   if (!first || !second || first.getRank() != second.getRank())
     return false;

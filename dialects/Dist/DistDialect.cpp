@@ -77,8 +77,8 @@ Type StoreType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<int64_t> shape;
   Type elementType;
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(elementType) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(elementType) ||
+      parser.parseGreater())
     return nullptr;
   return StoreType::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, elementType);
 }

@@ -20,9 +20,7 @@ static LogicalResult verifySameContent(Operation *op, Type store, Type tensor) {
   return success();
 }
 
-LogicalResult FromTensorOp::verify() {
-  return verifySameContent(*this, getStore().getType(), getTensor().getType());
-}
+LogicalResult FromTensorOp::verify() { return verifySameContent(*this, getStore().getType(), getTensor().getType()); }
 
 LogicalResult ToTensorOp::verify() { return verifySameContent(*this, getStore().getType(), getTensor().getType()); }
 
@@ -100,9 +98,9 @@ static LogicalResult verifyExchange(Op op) {
     if (failed(verifyImage(op, image, op.getGiven().size(), op.getGiven())))
       return failure();
     for (auto [index, store, partition] : llvm::enumerate(op.getGiven(), givenPartitions)) {
-      if (failed(verifyPlacement(op, store,
-                                 PlacementAttr::get(op.getContext(), cast<PartitionInterface>(partition),
-                                                    placement.getDomain()))))
+      if (failed(verifyPlacement(
+              op, store,
+              PlacementAttr::get(op.getContext(), cast<PartitionInterface>(partition), placement.getDomain()))))
         return failure();
       if (auto inner = dyn_cast<ImageAttr>(partition))
         if (failed(verifyImage(op, inner, index, op.getGiven())))

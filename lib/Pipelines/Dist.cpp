@@ -23,6 +23,7 @@ void buildTasksPipeline(OpPassManager &pm, const TasksPipelineOptions &options) 
   pm.addPass(createCanonicalizerPass());
   DistFuseOptions fuse;
   fuse.window = options.fuse ? unsigned(options.window) : 1;
+  fuse.reorder = options.fuse && options.reorder;
   if (options.fuse) {
     DistRotateLoopsOptions rotate;
     rotate.window = options.window;

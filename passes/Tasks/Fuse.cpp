@@ -3,6 +3,7 @@
 #include "ComposeTask.h"
 #include "FuseOptions.h"
 #include "FuseReport.h"
+#include "Reorder.h"
 #include "fusion/Tasks/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,6 +41,9 @@ public:
       if (llvm::any_of(*block, [](Operation &op) { return isa<AccessOpInterface>(op); }))
         blocks.push_back(block);
     });
+    if (reorder)
+      for (Block *block : blocks)
+        numSaved += reorderForFusion(*block, *options);
     TaskComposer composer;
     Touched touched;
     recorder.report.groupsPerStep = 0;

@@ -55,6 +55,10 @@ namespace fusion::dist {
 /// The store that `store` is a view of; itself if it is none.
 mlir::Value getRootStore(mlir::Value store);
 
+/// Whether two partitions of one store are known to have no element in common, whatever the points are: the boxes that
+/// they tile lie apart.
+bool areApart(PartitionInterface a, PartitionInterface b);
+
 /// Number of points of a domain, capped at the largest int64_t.
 int64_t getNumPoints(llvm::ArrayRef<int64_t> domain);
 
