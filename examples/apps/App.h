@@ -35,6 +35,7 @@ std::unique_ptr<App> makeJacobi(ArrayLibrary &library, const Parameters &paramet
 std::unique_ptr<App> makeStencil(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeChannelFlow(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeConjugateGradients(ArrayLibrary &library, const Parameters &parameters);
+std::unique_ptr<App> makeMultigrid(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeBiCgStab(ArrayLibrary &library, const Parameters &parameters);
 
 /// n reproducible values in [low, high): the fractional parts of the multiples of `step`.

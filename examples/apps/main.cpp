@@ -22,6 +22,7 @@ struct Known {
 const Known known[] = {
     {"black-scholes", makeBlackScholes}, {"jacobi", makeJacobi},          {"stencil", makeStencil},
     {"cfd", makeChannelFlow},            {"cg", makeConjugateGradients}, {"bicgstab", makeBiCgStab},
+    {"gmg", makeMultigrid},
 };
 
 struct Options {
@@ -83,7 +84,7 @@ Options parse(int argc, char **argv) {
       throw std::runtime_error("unknown option '" + argument + "'");
   }
   if (!options.app)
-    throw std::runtime_error("name an application: black-scholes, jacobi, stencil, cfd, cg or bicgstab");
+    throw std::runtime_error("name an application: black-scholes, jacobi, stencil, cfd, cg, bicgstab or gmg");
   int64_t smallest = options.app->make == makeChannelFlow ? 3 : 1;
   if (options.parameters.n < smallest)
     throw std::runtime_error("--n is at least " + std::to_string(smallest));
