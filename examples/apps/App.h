@@ -34,6 +34,7 @@ std::unique_ptr<App> makeBlackScholes(ArrayLibrary &library, const Parameters &p
 std::unique_ptr<App> makeJacobi(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeStencil(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeChannelFlow(ArrayLibrary &library, const Parameters &parameters);
+std::unique_ptr<App> makeShallowWater(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeConjugateGradients(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeMultigrid(ArrayLibrary &library, const Parameters &parameters);
 std::unique_ptr<App> makeBiCgStab(ArrayLibrary &library, const Parameters &parameters);

@@ -23,6 +23,7 @@ const Known known[] = {
     {"black-scholes", makeBlackScholes}, {"jacobi", makeJacobi},          {"stencil", makeStencil},
     {"cfd", makeChannelFlow},            {"cg", makeConjugateGradients}, {"bicgstab", makeBiCgStab},
     {"gmg", makeMultigrid},
+    {"swe", makeShallowWater},
 };
 
 struct Options {
@@ -72,6 +73,8 @@ Options parse(int argc, char **argv) {
       options.parameters.sweeps = number();
     else if (name == "--init")
       options.parameters.init = value;
+    else if (name == "--bottom")
+      options.parameters.bottom = value;
     else if (name == "--rhs")
       options.parameters.rhs = value;
     else if (name == "--points")
@@ -84,8 +87,10 @@ Options parse(int argc, char **argv) {
       throw std::runtime_error("unknown option '" + argument + "'");
   }
   if (!options.app)
-    throw std::runtime_error("name an application: black-scholes, jacobi, stencil, cfd, cg, bicgstab or gmg");
-  int64_t smallest = options.app->make == makeChannelFlow ? 3 : 1;
+    throw std::runtime_error("name an application: black-scholes, jacobi, stencil, cfd, swe, cg, bicgstab or gmg");
+  int64_t smallest = options.app->make == makeChannelFlow    ? 3
+                     : options.app->make == makeShallowWater ? 2
+                                                             : 1;
   if (options.parameters.n < smallest)
     throw std::runtime_error("--n is at least " + std::to_string(smallest));
   return options;

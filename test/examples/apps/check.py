@@ -3,7 +3,7 @@
     check.py PROGRAM N STEPS [KEY=VALUE | KEY<=VALUE ...] [-- OPTION ...]
 
 The expected results are those of test/integration/apps/programs.py; the conditions are on keys of the JSON line. Options
-(--init, --rhs, --sweeps) go to both.
+(--init, --rhs, --sweeps, --bottom) go to both.
 """
 
 import json
@@ -23,7 +23,7 @@ def main():
     arguments = sys.argv[1:]
     split = arguments.index("--") if "--" in arguments else len(arguments)
     (name, n, steps, *conditions), options = arguments[:split], arguments[split + 1 :]
-    named = dict(re.fullmatch(r"--(init|rhs|sweeps)=(.*)", o).groups() for o in options if re.match(r"--(init|rhs|sweeps)=", o))
+    named = dict(re.fullmatch(r"--(init|rhs|sweeps|bottom)=(.*)", o).groups() for o in options if re.match(r"--(init|rhs|sweeps|bottom)=", o))
     if "sweeps" in named:
         named["sweeps"] = int(named["sweeps"])
     expected = programs.PROGRAMS[name](int(n), int(steps), **named)
