@@ -33,10 +33,10 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
 };
 
 struct TasksPipelineOptions : mlir::PassPipelineOptions<TasksPipelineOptions> {
-  Option<bool> fuse{*this, "fuse", llvm::cl::desc("Fuse tasks; off launches each by itself"), llvm::cl::init(true)  Option<bool> reorder{*this, "reorder",
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("Fuse tasks; off launches each by itself"), llvm::cl::init(true)};
+  Option<bool> reorder{*this, "reorder",
                        llvm::cl::desc("Move tasks past others that they do not depend on, where that makes fewer groups"),
                        llvm::cl::init(false)};
-};
   Option<unsigned> window{*this, "window", llvm::cl::desc("Tasks in a group at most; 0 is any number"),
                           llvm::cl::init(0)};
 };
