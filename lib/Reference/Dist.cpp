@@ -142,7 +142,7 @@ FailureOr<TensorValue> reference::readBox(Machine &machine, mlir::Operation *op,
     if (bad >= 0)
       return op->emitOpError(what) << " reads element " << getElementText(store.shape, bad) << " on rank " << rank
                                    << " of " << machine.getNumRanks() << ", "
-                                   << (arrives                     ? "which an exchange under way may overwrite"
+                                   << (arrives                      ? "which an exchange under way may overwrite"
                                        : store.held[rank][bad] == 0 ? "which has never got it"
                                                                     : "which has an old value of it");
   }
@@ -184,7 +184,8 @@ namespace {
 class LaunchRun {
 public:
   /// Gives the new contents of what is written or reduced, in order, from the arguments' contents at a point.
-  using Body = llvm::function_ref<LogicalResult(llvm::MutableArrayRef<PointArgument>, llvm::SmallVectorImpl<TensorValue> &)>;
+  using Body =
+      llvm::function_ref<LogicalResult(llvm::MutableArrayRef<PointArgument>, llvm::SmallVectorImpl<TensorValue> &)>;
 
   LaunchRun(Machine &machine, dist::AccessOpInterface op) : machine(machine), op(op), accesses(op.getAccesses()) {}
 
@@ -201,7 +202,8 @@ private:
   llvm::SmallVector<dist::Access> accesses;
   llvm::SmallVector<StoreView> views;
   int64_t number = 0;
-  /// Scalars that a launch reads whose points write the same scalars, by argument and rank: what they held before the launch.
+  /// Scalars that a launch reads whose points write the same scalars, by argument and rank: what they held before the
+  /// launch.
   llvm::DenseMap<std::pair<unsigned, unsigned>, TensorValue> before;
 };
 
@@ -317,7 +319,8 @@ LogicalResult LaunchRun::runPoint(const Shape &point, unsigned rank, Body body) 
     if (access.privilege.getKind() == dist::PrivilegeKind::Read)
       continue;
     if (result == results.end() || result->shape != boxes[index].getSizes())
-      return op.emitOpError("argument ") << index << " at point " << pointText << ": the new content has not the extents "
+      return op.emitOpError("argument ") << index << " at point " << pointText
+                                         << ": the new content has not the extents "
                                          << "of the box";
     LogicalResult written = access.privilege.reduces()
                                 ? contribute(index, boxes[index], rank, std::move(*result))
@@ -366,8 +369,7 @@ LogicalResult LaunchRun::contribute(unsigned index, const StoreBox &box, unsigne
     mine->touched.assign(machine.getNumRanks(), std::vector<bool>(store.current.size()));
     for (unsigned i = 0; i < machine.getNumRanks(); ++i) {
       FailureOr<TensorValue> memory = makePoisoned(machine, op, store.type, store.shape);
-      std::optional<Scalar> identity =
-          Scalar::get(spacemap::getIdentity(privilege.getReducer(), store.elementType));
+      std::optional<Scalar> identity = Scalar::get(spacemap::getIdentity(privilege.getReducer(), store.elementType));
       FailureOr<TensorValue> splat = machine.makeSplat(op, *identity, store.shape);
       if (failed(memory) || failed(splat))
         return mlir::failure();
@@ -388,58 +390,61 @@ static LogicalResult run(Machine &machine, dist::LaunchOp op) {
   auto task = machine.symbolTables.lookupNearestSymbolFrom<dist::TaskOp>(op, op.getTaskAttr());
   if (!task)
     return op.emitOpError("refers to '@") << op.getTask() << "', which is no 'dist.task'";
-  return LaunchRun(machine, op).run([&](llvm::MutableArrayRef<PointArgument> arguments,
-                                        llvm::SmallVectorImpl<TensorValue> &results) -> LogicalResult {
-    for (auto [index, argument] : llvm::enumerate(arguments)) {
-      mlir::RankedTensorType type = task.getArgumentType(index);
-      for (auto [wanted, given] : llvm::zip(type.getShape(), argument.content.shape))
-        if (!mlir::ShapedType::isDynamic(wanted) && wanted != given)
-          return op.emitOpError("argument ")
-                 << index << " is a box of " << getTypeText(argument.content.type.kind, argument.content.shape)
-                 << ", but '@" << op.getTask() << "' takes a " << type;
-    }
-    if (task.isOpaque()) {
-      if (failed(runExternal(op, *task.getExternal(), arguments)))
-        return mlir::failure();
-      for (unsigned index : task.getYieldedArguments())
-        results.push_back(arguments[index].content);
-      return success();
-    }
-    Values values, yielded;
-    for (PointArgument &argument : arguments)
-      values.push_back(std::move(argument.content));
-    if (failed(machine.runIsolated(task.getBody(), std::move(values), yielded)))
-      return mlir::failure();
-    for (RuntimeValue &value : yielded) {
-      TensorValue *tensor = value.getTensor();
-      if (!tensor)
-        return op.emitOpError("runs a task that yields no tensor");
-      results.push_back(std::move(*tensor));
-    }
-    return success();
-  });
+  return LaunchRun(machine, op)
+      .run([&](llvm::MutableArrayRef<PointArgument> arguments,
+               llvm::SmallVectorImpl<TensorValue> &results) -> LogicalResult {
+        for (auto [index, argument] : llvm::enumerate(arguments)) {
+          mlir::RankedTensorType type = task.getArgumentType(index);
+          for (auto [wanted, given] : llvm::zip(type.getShape(), argument.content.shape))
+            if (!mlir::ShapedType::isDynamic(wanted) && wanted != given)
+              return op.emitOpError("argument ")
+                     << index << " is a box of " << getTypeText(argument.content.type.kind, argument.content.shape)
+                     << ", but '@" << op.getTask() << "' takes a " << type;
+        }
+        if (task.isOpaque()) {
+          if (failed(runExternal(op, *task.getExternal(), arguments)))
+            return mlir::failure();
+          for (unsigned index : task.getYieldedArguments())
+            results.push_back(arguments[index].content);
+          return success();
+        }
+        Values values, yielded;
+        for (PointArgument &argument : arguments)
+          values.push_back(std::move(argument.content));
+        if (failed(machine.runIsolated(task.getBody(), std::move(values), yielded)))
+          return mlir::failure();
+        for (RuntimeValue &value : yielded) {
+          TensorValue *tensor = value.getTensor();
+          if (!tensor)
+            return op.emitOpError("runs a task that yields no tensor");
+          results.push_back(std::move(*tensor));
+        }
+        return success();
+      });
 }
 
 static LogicalResult run(Machine &machine, dist::FillOp op) {
   FailureOr<Scalar> value = machine.getScalar(op, op.getValue());
   if (failed(value))
     return mlir::failure();
-  return LaunchRun(machine, op).run([&](llvm::MutableArrayRef<PointArgument> arguments,
-                                        llvm::SmallVectorImpl<TensorValue> &results) -> LogicalResult {
-    FailureOr<TensorValue> splat = machine.makeSplat(op, *value, arguments[0].content.shape);
-    if (failed(splat))
-      return mlir::failure();
-    results.push_back(std::move(*splat));
-    return success();
-  });
+  return LaunchRun(machine, op)
+      .run([&](llvm::MutableArrayRef<PointArgument> arguments,
+               llvm::SmallVectorImpl<TensorValue> &results) -> LogicalResult {
+        FailureOr<TensorValue> splat = machine.makeSplat(op, *value, arguments[0].content.shape);
+        if (failed(splat))
+          return mlir::failure();
+        results.push_back(std::move(*splat));
+        return success();
+      });
 }
 
 static LogicalResult run(Machine &machine, dist::CopyOp op) {
-  return LaunchRun(machine, op).run([&](llvm::MutableArrayRef<PointArgument> arguments,
-                                        llvm::SmallVectorImpl<TensorValue> &results) -> LogicalResult {
-    results.push_back(std::move(arguments[0].content));
-    return success();
-  });
+  return LaunchRun(machine, op)
+      .run([&](llvm::MutableArrayRef<PointArgument> arguments,
+               llvm::SmallVectorImpl<TensorValue> &results) -> LogicalResult {
+        results.push_back(std::move(arguments[0].content));
+        return success();
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,13 +40,14 @@ static LogicalResult runCsrProduct(mlir::Operation *op, llvm::MutableArrayRef<Po
     double sum = 0;
     for (int64_t k = loadAt(begins, row).integer, end = loadAt(ends, row).integer; k < end; ++k) {
       if (!isInside(columns, k) || !isInside(values, k))
-        return op->emitOpError("calls 'fusion_spmv_csr_*' with row ") << row << " of a box, whose entry " << k
-                                                                     << " lies outside of the columns or values";
+        return op->emitOpError("calls 'fusion_spmv_csr_*' with row ")
+               << row << " of a box, whose entry " << k << " lies outside of the columns or values";
       int64_t column = loadAt(columns, k - columns.origin[0]).integer;
       if (!isInside(x, column))
-        return op->emitOpError("calls 'fusion_spmv_csr_*' with column ") << column << ", which lies outside of the vector";
-      double product = roundToType(loadAt(values, k - values.origin[0]).real * loadAt(x, column - x.origin[0]).real,
-                                   y.type.kind);
+        return op->emitOpError("calls 'fusion_spmv_csr_*' with column ")
+               << column << ", which lies outside of the vector";
+      double product =
+          roundToType(loadAt(values, k - values.origin[0]).real * loadAt(x, column - x.origin[0]).real, y.type.kind);
       sum = roundToType(sum + product, y.type.kind);
     }
     y.store(y.offset + row * y.strides[0], Scalar::makeReal(y.type, sum));
@@ -58,6 +59,7 @@ LogicalResult reference::runExternal(mlir::Operation *op, llvm::StringRef functi
                                      llvm::MutableArrayRef<PointArgument> arguments) {
   if (function == "fusion_spmv_csr_f32" || function == "fusion_spmv_csr_f64")
     return runCsrProduct(op, arguments);
-  return op->emitOpError("calls the C function '")
-         << function << "', which the reference interpreter does not know; it knows 'fusion_spmv_csr_f32' and 'fusion_spmv_csr_f64'";
+  return op->emitOpError("calls the C function '") << function
+                                                   << "', which the reference interpreter does not know; it knows "
+                                                      "'fusion_spmv_csr_f32' and 'fusion_spmv_csr_f64'";
 }

@@ -10,8 +10,7 @@ using namespace fusion::dist;
 // One placement
 //===----------------------------------------------------------------------===//
 
-Holding::Holding(StoreType type, PlacementAttr placement, bool everywhere,
-                 ArrayRef<std::pair<Value, Attribute>> given)
+Holding::Holding(StoreType type, PlacementAttr placement, bool everywhere, ArrayRef<std::pair<Value, Attribute>> given)
     : placement(placement), everywhere(everywhere), given(given) {
   SmallVector<std::optional<unsigned>> canonicalDims;
   for (int64_t extent : placement.getDomain()) {
@@ -147,8 +146,9 @@ void StoreHoldings::noteExchange(const Holding &target) {
       layers.assign(1, target);
     return;
   }
-  // The target is current in all of its elements, so it may stand at any height. Under the last writes, and over what is
-  // on one rank only: a later exchange then takes from many ranks, and from the reader itself what no write has changed.
+  // The target is current in all of its elements, so it may stand at any height. Under the last writes, and over what
+  // is on one rank only: a later exchange then takes from many ranks, and from the reader itself what no write has
+  // changed.
   if (target.isSingle() || llvm::is_contained(layers, target))
     return;
   bool onTop = layers.empty() || layers.back().isSingle();

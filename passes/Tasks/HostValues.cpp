@@ -60,9 +60,10 @@ private:
 } // namespace
 
 static bool hasStores(Operation *op) {
-  return op->walk([](Operation *inner) {
-             return isa_and_nonnull<DistDialect>(inner->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
-           })
+  return op
+      ->walk([](Operation *inner) {
+        return isa_and_nonnull<DistDialect>(inner->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -76,8 +77,9 @@ LogicalResult fusion::dist::verifyHostValues(FunctionOpInterface function) {
   WalkResult found = function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto depends = [&](Value value) { return values.contains(value); };
     if (auto fill = dyn_cast<FillOp>(op); fill && depends(fill.getValue())) {
-      fill.emitOpError("fills with a value that only the first rank knows, since it comes from the tensor of a store; a "
-                       "'dist.launch' can bring it to a scalar store, which every rank has");
+      fill.emitOpError(
+          "fills with a value that only the first rank knows, since it comes from the tensor of a store; a "
+          "'dist.launch' can bring it to a scalar store, which every rank has");
       return WalkResult::interrupt();
     }
     bool decides = false;
@@ -88,8 +90,9 @@ LogicalResult fusion::dist::verifyHostValues(FunctionOpInterface function) {
     else if (auto loop = dyn_cast<scf::WhileOp>(op))
       decides = depends(loop.getConditionOp().getCondition());
     if (decides && hasStores(op)) {
-      op->emitOpError("has operations on stores inside, but depends on a value that only the first rank knows, since it "
-                      "comes from the tensor of a store; the tensor of a scalar store every rank knows");
+      op->emitOpError(
+          "has operations on stores inside, but depends on a value that only the first rank knows, since it "
+          "comes from the tensor of a store; the tensor of a scalar store every rank knows");
       return WalkResult::interrupt();
     }
     return WalkResult::advance();

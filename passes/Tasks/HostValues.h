@@ -7,8 +7,8 @@
 
 namespace fusion::dist {
 
-/// Emits an error where operations on stores depend on a value that only the first rank has: computed from the tensor of
-/// a store that is no scalar. The ranks would fill with different values, or take different ways.
+/// Emits an error where operations on stores depend on a value that only the first rank has: computed from the tensor
+/// of a store that is no scalar. The ranks would fill with different values, or take different ways.
 llvm::LogicalResult verifyHostValues(mlir::FunctionOpInterface function);
 
 } // namespace fusion::dist

@@ -1,8 +1,8 @@
 //===- OverlapCommunication.cpp - Exchanges start early ---------------------===//
 //
-// Until an exchange is waited for, what it sends may not be written and what it brings may not be read. Both are parts of
-// one store, and so the operations of the block that touch the store are where an exchange can start and where it must have
-// ended.
+// Until an exchange is waited for, what it sends may not be written and what it brings may not be read. Both are parts
+// of one store, and so the operations of the block that touch the store are where an exchange can start and where it
+// must have ended.
 //
 //===------------------------------------------------------------------------===//
 
@@ -40,9 +40,8 @@ static bool touches(Operation &op, Value store, bool readsCount) {
              });
     return false;
   };
-  return op.walk([&](Operation *inner) {
-             return touchesItself(inner) ? WalkResult::interrupt() : WalkResult::advance();
-           })
+  return op
+      .walk([&](Operation *inner) { return touchesItself(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
       .wasInterrupted();
 }
 

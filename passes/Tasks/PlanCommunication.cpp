@@ -1,9 +1,9 @@
 //===- PlanCommunication.cpp - Exchanges where points need what others wrote ===//
 //
-// Dataflow over structured control flow: for each store where its current elements are (Holdings.h). Before a launch that
-// reads through a placement that is not known to be current there is an exchange. What must hold at the start of each
-// iteration of a loop is found by iterating without changing the program; it is made true before the loop, so exchanges of
-// what the loop does not change happen there. See docs/rationale/communication.md.
+// Dataflow over structured control flow: for each store where its current elements are (Holdings.h). Before a launch
+// that reads through a placement that is not known to be current there is an exchange. What must hold at the start of
+// each iteration of a loop is found by iterating without changing the program; it is made true before the loop, so
+// exchanges of what the loop does not change happen there. See docs/rationale/communication.md.
 //
 //===------------------------------------------------------------------------===//
 
@@ -90,9 +90,8 @@ static Holding getRead(ToTensorOp op) {
   Value root = getRootStore(op.getStore());
   if (!view || getType(root).getRank() == 0)
     return getHost(root);
-  PartitionInterface part =
-      composeWithView(cast<PartitionInterface>(NoneAttr::get(op.getContext())), ArrayRef<int64_t>(1),
-                      getType(op.getStore()).getShape(), view.getOffsets());
+  PartitionInterface part = composeWithView(cast<PartitionInterface>(NoneAttr::get(op.getContext())),
+                                            ArrayRef<int64_t>(1), getType(op.getStore()).getShape(), view.getOffsets());
   return Holding(getType(root), PlacementAttr::get(op.getContext(), part, ArrayRef<int64_t>(1)));
 }
 
@@ -263,9 +262,10 @@ void Planner::planAccesses(AccessOpInterface op, State &state, bool emit) {
       bool onlyReduces = llvm::all_of(
           accesses, [&](const Access &other) { return other.store != access.store || other.privilege.reduces(); });
       return onlyReduces && llvm::any_of(llvm::zip(accesses, holdings), [&](const auto &pair) {
-        const auto &[other, holding] = pair;
-        return other.store == access.store && other.privilege == reduction && holding.getPlacement() == placement;
-      });
+               const auto &[other, holding] = pair;
+               return other.store == access.store && other.privilege == reduction &&
+                      holding.getPlacement() == placement;
+             });
     };
     combine(access.store, state, op, emit, stays);
   }
@@ -427,13 +427,15 @@ LogicalResult Planner::planIf(scf::IfOp branch, State &state, bool emit) {
     endReductions(elseState, elseBlock->getTerminator());
   }
   auto writes = [](Region &region, Value store) {
-    return region.walk([&](AccessOpInterface op) {
-                   return llvm::any_of(op.getAccesses(), [&](const Access &access) {
-                            return access.store == store && access.privilege.getKind() != PrivilegeKind::Read;
-                          })
-                              ? WalkResult::interrupt()
-                              : WalkResult::advance();
-                 })
+    return region
+        .walk([&](AccessOpInterface op) {
+          return llvm::any_of(op.getAccesses(),
+                              [&](const Access &access) {
+                                return access.store == store && access.privilege.getKind() != PrivilegeKind::Read;
+                              })
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
         .wasInterrupted();
   };
   // The branch that does not write a store decides where it is afterwards; the other brings it there.
@@ -505,8 +507,9 @@ LogicalResult Planner::planOp(Operation &op, State &state, bool emit) {
     return planLoop(loop, {&loop.getBefore(), &loop.getAfter()}, state, emit);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return planIf(branch, state, emit);
-  return op.emitOpError("has operations on stores inside, which is not supported; scf.for, scf.while and scf.if may have "
-                        "them");
+  return op.emitOpError(
+      "has operations on stores inside, which is not supported; scf.for, scf.while and scf.if may have "
+      "them");
 }
 
 LogicalResult Planner::planBlock(Block &block, State &state, bool emit) {

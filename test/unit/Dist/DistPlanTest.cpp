@@ -1,7 +1,8 @@
 //===- DistPlanTest.cpp - Planned programs on simulated ranks ---------------===//
 //
 // The oracle is the program as it was generated, in sequential order on whole stores. Fused, planned and overlapped
-// programs must give the same bits on 1 to 8 simulated ranks, where nothing but the planned communication moves elements.
+// programs must give the same bits on 1 to 8 simulated ranks, where nothing but the planned communication moves
+// elements.
 //
 // DIST_SEEDS=FROM:TO takes other seeds than the tests' own.
 //
@@ -106,10 +107,10 @@ protected:
         ASSERT_TRUE(results) << "seed " << seed << ", " << pipeline.str() << ", " << ranks << " ranks: " << problem
                              << "\n"
                              << getText(*planned);
-        ASSERT_TRUE(sameBits(*expected, *results)) << "seed " << seed << ", " << pipeline.str() << ", " << ranks
-                                                   << " ranks: other results\n"
-                                                   << text << "\n"
-                                                   << getText(*planned);
+        ASSERT_TRUE(sameBits(*expected, *results))
+            << "seed " << seed << ", " << pipeline.str() << ", " << ranks << " ranks: other results\n"
+            << text << "\n"
+            << getText(*planned);
       }
     }
   }
@@ -167,9 +168,8 @@ TEST_F(DistPlan, EachMissingMessageIsFound) {
       victim->setLoc(mlir::NameLoc::get(mlir::StringAttr::get(&context, "victim")));
       std::vector<ReferenceTraffic> traffic;
       ASSERT_TRUE(run(*copy, 3, &traffic));
-      bool moves = llvm::any_of(traffic, [&](const ReferenceTraffic &of) {
-        return of.location == victim->getLoc() && of.messages > 0;
-      });
+      bool moves = llvm::any_of(
+          traffic, [&](const ReferenceTraffic &of) { return of.location == victim->getLoc() && of.messages > 0; });
       if (!moves)
         continue;
       victim.erase();

@@ -54,9 +54,7 @@ std::string dims(const std::string &prefix, size_t count) {
   return text;
 }
 
-std::string identityMap(size_t rank) {
-  return "affine_map<(" + dims("d", rank) + ") -> (" + dims("d", rank) + ")>";
-}
+std::string identityMap(size_t rank) { return "affine_map<(" + dims("d", rank) + ") -> (" + dims("d", rank) + ")>"; }
 
 std::string typeOf(const Store &store) {
   std::string text = "!dist.store<";
@@ -126,10 +124,12 @@ public:
     std::string text;
     for (const auto &[name, task] : tasks)
       text += task;
-    text += "func.func @main() -> (" + types + ") {\n  %zero = arith.constant 0 : index\n  %one = arith.constant 1 : index\n"
+    text += "func.func @main() -> (" + types +
+            ") {\n  %zero = arith.constant 0 : index\n  %one = arith.constant 1 : index\n"
             "  %two = arith.constant 2 : index\n";
     for (int64_t value = -3; value <= 3; ++value)
-      text += "  %v" + std::to_string(value + 3) + " = arith.constant " + std::to_string(value) + " : " + element + "\n";
+      text +=
+          "  %v" + std::to_string(value + 3) + " = arith.constant " + std::to_string(value) + " : " + element + "\n";
     return text + body + "}\n";
   }
 
@@ -172,7 +172,8 @@ private:
       line(store.name + " = dist.from_tensor " + tensor + " : " + type + " -> " + typeOf(store));
     } else {
       line(store.name + " = dist.create : " + typeOf(store));
-      line("dist.fill " + aValue() + " into " + store.name + " by #dist.none on [1] : " + element + ", " + typeOf(store));
+      line("dist.fill " + aValue() + " into " + store.name + " by #dist.none on [1] : " + element + ", " +
+           typeOf(store));
     }
     stores.push_back(store);
   }
@@ -335,8 +336,8 @@ private:
           value = "%qo";
         }
       }
-      text += "%o: " + box + (both ? " read_write" : " write") + ") {\n  %0 = linalg.generic {indexing_maps = [" + maps +
-              identityMap(rank) + "], iterator_types = [" + iterators(rank) + "]}" +
+      text += "%o: " + box + (both ? " read_write" : " write") + ") {\n  %0 = linalg.generic {indexing_maps = [" +
+              maps + identityMap(rank) + "], iterator_types = [" + iterators(rank) + "]}" +
               (ins.empty() ? "" : " ins(" + ins + " : " + inTypes + ")") + " outs(%o : " + box + ") {\n  ^bb0(" +
               formals + "%eo: " + element + "):\n" + code + "    linalg.yield " + value + " : " + element +
               "\n  } -> " + box + "\n  dist.yield %0 : " + box + "\n}\n";
@@ -390,8 +391,8 @@ private:
                     "\n  %0 = linalg.generic {indexing_maps = [" + (both ? "" : "affine_map<() -> ()>, ") +
                     "affine_map<() -> ()>], iterator_types = []}" + (both ? "" : " ins(%a : " + type + ")") +
                     " outs(%o : " + type + ") {\n  ^bb0(" + (both ? "" : "%e: " + element + ", ") + "%eo: " + element +
-                    "):\n    " + anOperation(both ? "%eo" : "%e", "%c", "%q", which) + "\n    linalg.yield %q : " +
-                    element + "\n  } -> " + type + "\n  dist.yield %0 : " + type + "\n}\n";
+                    "):\n    " + anOperation(both ? "%eo" : "%e", "%c", "%q", which) +
+                    "\n    linalg.yield %q : " + element + "\n  } -> " + type + "\n  dist.yield %0 : " + type + "\n}\n";
     std::vector<std::string> arguments;
     std::vector<Store> types;
     if (!both) {
@@ -459,8 +460,8 @@ private:
     bool image = options.images && random.oneIn(2);
     std::string box = boxOf(1, element);
     std::string name = image ? "point" : "whole";
-    tasks[name] = "dist.task @" + name + "(" + (image ? "%p: " + box + " read, " : "") + "%x: " + box + " read, %o: " +
-                  box + " read_write) {\n  %z = arith.constant dense<0> : tensor<" + element +
+    tasks[name] = "dist.task @" + name + "(" + (image ? "%p: " + box + " read, " : "") + "%x: " + box +
+                  " read, %o: " + box + " read_write) {\n  %z = arith.constant dense<0> : tensor<" + element +
                   ">\n  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], "
                   "iterator_types = [\"reduction\"]} ins(%x : " +
                   box + ") outs(%z : tensor<" + element + ">) {\n  ^bb0(%e: " + element + ", %eo: " + element +
