@@ -15,6 +15,8 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
 
 using namespace llvm;
 
@@ -28,8 +30,11 @@ struct CompiledModule : KernelModule {
 /// Collects what the verifier and the reader say; the first line is enough.
 std::string firstLine(StringRef text) { return text.trim().split('\n').first.str(); }
 
-/// Light: most of the code is calls of the run-time, and kernels are large.
-void optimise(Module &module, TargetMachine &machine) {
+/// Instructions from which on a module is large: what optimisation and the code generator gain there is little beside the
+/// calls of the run-time, and some of it takes time that is quadratic in the size of a block.
+constexpr unsigned manyInstructions = 4000;
+
+void optimise(Module &module, TargetMachine &machine, bool isLarge) {
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopUnrolling = false;
   LoopAnalysisManager loops;
@@ -42,7 +47,16 @@ void optimise(Module &module, TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O1).run(module, modules);
+  if (!isLarge) {
+    builder.buildPerModuleDefaultPipeline(OptimizationLevel::O1).run(module, modules);
+    return;
+  }
+  FunctionPassManager cheap;
+  cheap.addPass(EarlyCSEPass());
+  cheap.addPass(DCEPass());
+  ModulePassManager passes;
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(cheap)));
+  passes.run(module, modules);
 }
 
 orc::SymbolMap getSymbols(orc::LLJIT &jit) {
@@ -83,11 +97,11 @@ Expected<std::unique_ptr<KernelModule>> compile(StringRef image, StringRef chip)
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
-  // What the code generator makes better in a large kernel is little beside the calls, and takes it long.
   unsigned instructions = 0;
   for (Function &function : *module)
     instructions += function.getInstructionCount();
-  builder->setCodeGenOptLevel(instructions > 4000 ? CodeGenOptLevel::None : CodeGenOptLevel::Less);
+  bool isLarge = instructions > manyInstructions;
+  builder->setCodeGenOptLevel(isLarge ? CodeGenOptLevel::None : CodeGenOptLevel::Less);
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
@@ -101,7 +115,7 @@ Expected<std::unique_ptr<KernelModule>> compile(StringRef image, StringRef chip)
   StripDebugInfo(*module);
   if (verifyModule(*module, &os))
     return createStringError("the emulator has made malformed code (its own fault): " + firstLine(text));
-  optimise(*module, **machine);
+  optimise(*module, **machine, isLarge);
 
   auto jit = orc::LLJITBuilder()
                  .setJITTargetMachineBuilder(std::move(*builder))
