@@ -245,7 +245,7 @@ static Partition fitPartition(Session &session, const Array &array, const Placed
   if (session.getPoints() == 1)
     return array.getPartition();
   unsigned row = rank >= 2 ? rank - 2 : 0;
-  if (!onePoint && extent[row] == targetRows && (placed.loops[row] == targetRow || targetRows == 1))
+  if (!onePoint && extent[row] == targetRows && placed.loops[row] == targetRow)
     return array.getPartition();
   Shape tile, color;
   for (unsigned d = 0; d < rank; ++d) {
