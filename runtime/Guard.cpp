@@ -2,6 +2,8 @@
 
 #include "Guard.h"
 
+#include "fusion/Runtime/Device.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -96,6 +98,16 @@ const char *fusion_rt_status_name(FusionStatus status) {
     return "stack exhausted";
   case FUSION_COMMUNICATION_FAILED:
     return "communication failed";
+  default:
+    break;
+  }
+  switch (static_cast<int>(status)) {
+  case FUSION_NO_DEVICE:
+    return "no device";
+  case FUSION_DEVICE_FAILED:
+    return "device failed";
+  case FUSION_KERNEL_FAULTY:
+    return "kernel faulty";
   default:
     return "unknown status";
   }

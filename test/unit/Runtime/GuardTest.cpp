@@ -1,5 +1,6 @@
 //===- GuardTest.cpp - Guarded calls ----------------------------------------===//
 
+#include "fusion/Runtime/Device.h"
 #include "fusion/Runtime/Runtime.h"
 
 #include "gtest/gtest.h"
@@ -39,6 +40,7 @@ TEST(Guard, FailureEndsTheCallAndFreesItsMemory) {
   EXPECT_EQ(status, FUSION_ASSERTION_FAILED);
   EXPECT_STREQ(fusion_rt_last_error(), "index out of range");
   EXPECT_STREQ(fusion_rt_status_name(status), "assertion failed");
+  EXPECT_STREQ(fusion_rt_status_name(static_cast<FusionStatus>(FUSION_KERNEL_FAULTY)), "kernel faulty");
   EXPECT_EQ(reached, 1);
   EXPECT_EQ(getLiveBytes(), before);
 }
