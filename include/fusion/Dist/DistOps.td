@@ -194,18 +194,20 @@ def Dist_TaskOp : Dist_Op<"task", [Symbol, IsolatedFromAbove]> {
     Example:
 
     ```mlir
-    dist.task @axpy(%a: tensor<f64> read, %x: tensor<?xf64> read, %y: tensor<?xf64> read_write) {
-      %0 = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
-                           iterator_types = ["parallel"]}
-          ins(%a, %x : tensor<f64>, tensor<?xf64>) outs(%y : tensor<?xf64>) {
-      ^bb0(%s: f64, %u: f64, %v: f64):
-        %1 = arith.mulf %s, %u : f64
-        %2 = arith.addf %1, %v : f64
-        linalg.yield %2 : f64
-      } -> tensor<?xf64>
-      dist.yield %0 : tensor<?xf64>
+    module {
+      dist.task @axpy(%a: tensor<f64> read, %x: tensor<?xf64> read, %y: tensor<?xf64> read_write) {
+        %0 = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                             iterator_types = ["parallel"]}
+            ins(%a, %x : tensor<f64>, tensor<?xf64>) outs(%y : tensor<?xf64>) {
+        ^bb0(%s: f64, %u: f64, %v: f64):
+          %1 = arith.mulf %s, %u : f64
+          %2 = arith.addf %1, %v : f64
+          linalg.yield %2 : f64
+        } -> tensor<?xf64>
+        dist.yield %0 : tensor<?xf64>
+      }
+      dist.task @spmv(tensor<?xi32> read, tensor<?xf64> write) external "spmv"
     }
-    dist.task @spmv(tensor<?xi32> read, tensor<?xf64> write) external "spmv"
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility, TypeArrayAttr:$argumentTypes,
@@ -244,10 +246,17 @@ def Dist_LaunchOp : Dist_Op<"launch", [
     Example:
 
     ```mlir
-    dist.launch @axpy on [4] (%a read #dist.none,
-                              %x read #dist.tiled<[250] offset [0] extent [1000] by (d0) -> (d0)>,
-                              %y read_write #dist.tiled<[250] offset [0] extent [1000] by (d0) -> (d0)>)
-        : !dist.store<f64>, !dist.store<1000xf64>, !dist.store<1000xf64>
+    dist.task @axpy(tensor<f64> read, tensor<?xf64> read, tensor<?xf64> read_write) external "axpy"
+    func.func @main(%t: tensor<1000xf64>) {
+      %a = dist.create : !dist.store<f64>
+      %x = dist.create : !dist.store<1000xf64>
+      %y = dist.from_tensor %t : tensor<1000xf64> -> !dist.store<1000xf64>
+      dist.launch @axpy on [4] (%a read #dist.none,
+                                %x read #dist.tiled<[250] offset [0] extent [1000] by (d0) -> (d0)>,
+                                %y read_write #dist.tiled<[250] offset [0] extent [1000] by (d0) -> (d0)>)
+          : !dist.store<f64>, !dist.store<1000xf64>, !dist.store<1000xf64>
+      return
+    }
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$task, DenseI64ArrayAttr:$domain, Variadic<Dist_StoreType>:$stores,
@@ -381,6 +390,7 @@ def Dist_ExchangeOp : Dist_ExchangeBase<"exchange"> {
     Example:
 
     ```mlir
+    %s = dist.create : !dist.store<8xf64>
     dist.exchange %s from [#dist.placement<#dist.none on [1]>]
         to [#dist.placement<#dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)> on [2]>] : !dist.store<8xf64>
     ```
@@ -396,6 +406,7 @@ def Dist_ExchangeStartOp : Dist_ExchangeBase<"exchange_start"> {
     Example:
 
     ```mlir
+    %s = dist.create : !dist.store<8xf64>
     %t = dist.exchange_start %s from [#dist.placement<#dist.none on [1]>]
         to [#dist.placement<#dist.tiled<[4] offset [0] extent [8] by (d0) -> (d0)> on [2]>] : !dist.store<8xf64>
     ```
