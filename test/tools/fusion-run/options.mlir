@@ -1,7 +1,7 @@
 // What is wrong with the command line is said in one line; the exit status tells a mismatch (1) from an error (2).
 
 // RUN: not fusion-run %s --target=tpu 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: fusion-run: error: --target=tpu is unknown; cpu and reference are accepted
+// TARGET: fusion-run: error: --target=tpu is unknown; cpu, reference, emulator, cuda and cuda:N are accepted
 // RUN: not fusion-run 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: fusion-run: error: no program is given
 // RUN: not fusion-run %s --frobnicate 2>&1 | FileCheck %s --check-prefix=UNKNOWN
