@@ -185,6 +185,10 @@ private:
                                                   int64_t across, int64_t depth);
   mlir::LogicalResult emitAsyncCopy(mlir::Value tile, const SharedOperand &operand);
   mlir::LogicalResult emitCopyThroughRegisters(mlir::Value tile, const SharedOperand &operand);
+  /// Stores the registers from `number` on to a shared tile, if they lie in its room and, where `isOwner` is given, by
+  /// the owner of the copy only.
+  void storeWithinRoom(const SharedOperand &operand, const Layout &layout, int64_t number, const OpFoldResults &room,
+                       mlir::Value isOwner, llvm::ArrayRef<mlir::Value> values);
   void clearShared(const SharedOperand &operand);
   Layout getCopyLayout(const SharedOperand &operand, int64_t vector);
   OpFoldResults getSharedExtents(const SharedOperand &operand);

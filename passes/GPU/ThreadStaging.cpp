@@ -172,26 +172,30 @@ LogicalResult ThreadProgram::emitAsyncCopy(Value tile, const SharedOperand &oper
   return success();
 }
 
+void ThreadProgram::storeWithinRoom(const SharedOperand &operand, const Layout &layout, int64_t number,
+                                    const OpFoldResults &room, Value isOwner, ArrayRef<Value> values) {
+  bool isNever = false;
+  Value hasRoom = getMask(layout, number, room, {0, 1}, isNever);
+  if (isNever)
+    return;
+  if (isOwner)
+    hasRoom = hasRoom ? arith::AndIOp::create(builder, loc, hasRoom, isOwner).getResult() : isOwner;
+  OpBuilder::InsertionGuard guard(builder);
+  if (hasRoom) {
+    auto branch = scf::IfOp::create(builder, loc, hasRoom, /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
+  storeAt(getSharedAddress(operand, layout, number), values);
+}
+
 void ThreadProgram::clearShared(const SharedOperand &operand) {
   int64_t vector = chunkBytes / getElementBytes(operand.type);
   Layout layout = getCopyLayout(operand, vector);
   OpFoldResults room = getSharedExtents(operand);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(operand.type));
   Value isOwner = getOwner(layout);
-  for (int64_t number = 0; number < layout.getNumRegisters(); number += vector) {
-    bool isNever = false;
-    Value hasRoom = getMask(layout, number, room, {0, 1}, isNever);
-    if (isNever)
-      continue;
-    if (isOwner)
-      hasRoom = hasRoom ? arith::AndIOp::create(builder, loc, hasRoom, isOwner).getResult() : isOwner;
-    OpBuilder::InsertionGuard guard(builder);
-    if (hasRoom) {
-      auto branch = scf::IfOp::create(builder, loc, hasRoom, /*withElseRegion=*/false);
-      builder.setInsertionPointToStart(branch.thenBlock());
-    }
-    storeAt(getSharedAddress(operand, layout, number), SmallVector<Value>(vector, zero));
-  }
+  for (int64_t number = 0; number < layout.getNumRegisters(); number += vector)
+    storeWithinRoom(operand, layout, number, room, isOwner, SmallVector<Value>(vector, zero));
   emitBarrier();
 }
 
@@ -228,20 +232,8 @@ LogicalResult ThreadProgram::emitCopyThroughRegisters(Value tile, const SharedOp
   if (layout.getExtent(0) < *getConstantIntValue(room[0]) || layout.getExtent(1) < *getConstantIntValue(room[1]))
     clearShared(operand);
   Value isOwner = getOwner(layout);
-  for (int64_t number = 0; number < layout.getNumRegisters(); number += run) {
-    bool isNever = false;
-    Value hasRoom = getMask(layout, number, room, {0, 1}, isNever);
-    if (isNever)
-      continue;
-    if (isOwner)
-      hasRoom = hasRoom ? arith::AndIOp::create(builder, loc, hasRoom, isOwner).getResult() : isOwner;
-    OpBuilder::InsertionGuard guard(builder);
-    if (hasRoom) {
-      auto branch = scf::IfOp::create(builder, loc, hasRoom, /*withElseRegion=*/false);
-      builder.setInsertionPointToStart(branch.thenBlock());
-    }
-    storeAt(getSharedAddress(operand, layout, number), ArrayRef(fragment.values).slice(number, run));
-  }
+  for (int64_t number = 0; number < layout.getNumRegisters(); number += run)
+    storeWithinRoom(operand, layout, number, room, isOwner, ArrayRef(fragment.values).slice(number, run));
   return success();
 }
 

@@ -7,6 +7,7 @@
 
 #include "Functions.h"
 
+#include "BitCast.h"
 #include "fusion/Runtime/HalfFloat.h"
 
 #include <cfenv>
@@ -18,14 +19,6 @@
 using namespace fusion::emulator;
 
 namespace {
-template <typename To, typename From>
-To bitCast(From from) {
-  static_assert(sizeof(To) == sizeof(From), "same size");
-  To to;
-  std::memcpy(&to, &from, sizeof(to));
-  return to;
-}
-
 template <bool flushes>
 float flush(float x) {
   return flushes && std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
@@ -235,7 +228,6 @@ uint32_t toTf32Even(float x) {
     return 0x7fffffff;
   return std::isinf(x) ? bits : (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
 }
-uint16_t toHalfBits(float x) { return toHalf(x); }
 
 uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
   uint64_t bytes = uint64_t(b) << 32 | a;
@@ -386,7 +378,7 @@ void addConversions(Table &table) {
   table.add(FUSION_MATH("lohi.i2d"), joinWords);
   table.add(FUSION_MATH("d2i.lo"), lowWord);
   table.add(FUSION_MATH("d2i.hi"), highWord);
-  table.add(FUSION_MATH("f2h.rn"), toHalfBits);
+  table.add(FUSION_MATH("f2h.rn"), toHalf);
   table.add(FUSION_MATH("ff2f16x2.rn"), pair16<false, false>);
   table.add(FUSION_MATH("ff2f16x2.rn.relu"), pair16<false, true>);
   table.add(FUSION_MATH("ff2bf16x2.rn"), pair16<true, false>);

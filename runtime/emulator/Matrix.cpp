@@ -13,6 +13,7 @@
 
 #include "Access.h"
 
+#include "BitCast.h"
 #include "fusion/Runtime/HalfFloat.h"
 
 #include <cmath>
@@ -21,14 +22,6 @@
 using namespace fusion::emulator;
 
 namespace {
-template <typename To, typename From>
-To bitCast(From from) {
-  static_assert(sizeof(To) == sizeof(From), "same size");
-  To to;
-  std::memcpy(&to, &from, sizeof(to));
-  return to;
-}
-
 double decodeF8(uint32_t bits, unsigned mantissaBits, int bias, bool hasInfinity) {
   uint32_t mantissa = bits & ((1u << mantissaBits) - 1);
   int exponent = int(bits >> mantissaBits & (0x7fu >> mantissaBits));

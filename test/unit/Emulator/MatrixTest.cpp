@@ -18,18 +18,6 @@
 using namespace fusion::test;
 
 namespace {
-uint32_t bitsOf(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  return bits;
-}
-float floatOf(uint64_t bits) {
-  uint32_t low = uint32_t(bits);
-  float value;
-  std::memcpy(&value, &low, 4);
-  return value;
-}
-
 struct Coordinate {
   int row, column;
 };

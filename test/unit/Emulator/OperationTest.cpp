@@ -10,18 +10,6 @@
 using namespace fusion::test;
 
 namespace {
-uint32_t bitsOf(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  return bits;
-}
-float floatOf(uint64_t bits) {
-  uint32_t low = uint32_t(bits);
-  float value;
-  std::memcpy(&value, &low, 4);
-  return value;
-}
-
 /// A scalar function on up to 32 arguments.
 std::vector<uint64_t> apply(const std::string &name, const std::string &operandType, const std::string &resultType,
                             const std::vector<std::vector<uint64_t>> &arguments) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,19 @@ namespace fusion::test {
 
 /// The values of each lane, in slots of 8 bytes.
 using LaneValues = std::array<std::vector<uint64_t>, 32>;
+
+/// An f32 in the low half of a slot, and back.
+inline uint32_t bitsOf(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return bits;
+}
+inline float floatOf(uint64_t bits) {
+  uint32_t low = uint32_t(bits);
+  float value;
+  std::memcpy(&value, &low, 4);
+  return value;
+}
 
 /// Calls an intrinsic once with operands of its own in every lane, and returns the results; fails the test on an error.
 /// Types are LLVM's, "i32", "<2 x half>". An operand type that begins with '=' is a literal: "=i32 3".
